@@ -1,0 +1,2 @@
+//! `evaluate` beside `governor`'s checks, in one run.
+fn main() {}

@@ -1,0 +1,116 @@
+//! What the upstream's answers do to a bucket.
+
+use crate::{
+    BucketState, Cost, Policy, UnixMillis,
+    state::{refill, rescale},
+};
+
+/// Deepest debt in units; far beyond any real one, it keeps sums exact.
+const DEBT_MAX: i64 = 1 << 51;
+
+/// Takes tokens whatever the level is: an answer can cost more than its request did (Wildberries'
+/// marketplace methods count any 4XX as ten requests). The level may go below zero.
+#[must_use]
+pub fn charge(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    cost: Cost,
+    now: UnixMillis,
+) -> BucketState {
+    let current = refill(state, policy, now);
+    let units = i64::from(cost.tokens()).saturating_mul(current.iv);
+    BucketState {
+        t: current.t.saturating_sub(units).max(-DEBT_MAX),
+        ..current
+    }
+}
+
+/// Gives tokens back: a permit that was not used, or a request that the upstream refused without
+/// charging it. Never above full.
+#[must_use]
+pub fn refund(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    cost: Cost,
+    now: UnixMillis,
+) -> BucketState {
+    let current = refill(state, policy, now);
+    let scale = policy.scale();
+    let units = i64::from(cost.tokens()).saturating_mul(scale.unit);
+    BucketState {
+        t: current.t.saturating_add(units).min(scale.full),
+        ..current
+    }
+}
+
+/// Closes the bucket until a moment. A hold that is already longer stays.
+#[must_use]
+pub fn hold(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    until: UnixMillis,
+    now: UnixMillis,
+) -> BucketState {
+    let current = refill(state, policy, now);
+    let until = current.hold.map_or(until, |earlier| earlier.max(until));
+    BucketState {
+        hold: Some(until).filter(|until| *until > now),
+        ..current
+    }
+}
+
+/// Opens a held bucket. The level stays as it is.
+#[must_use]
+pub fn release(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> BucketState {
+    BucketState {
+        hold: None,
+        ..refill(state, policy, now)
+    }
+}
+
+/// Lowers the level to what an answer proves: the upstream counted `remaining` whole tokens left
+/// when it took the request, which was sent at `sent_at` at the earliest, and `in_flight` further
+/// requests of ours are on their way. Never raises it.
+///
+/// An upstream that says `remaining` holds less than `remaining + 1` tokens. Lowering to
+/// `remaining` itself would throw the started token away with every answer.
+#[must_use]
+pub fn observe_remaining(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    remaining: u32,
+    in_flight: u32,
+    sent_at: UnixMillis,
+    now: UnixMillis,
+) -> BucketState {
+    let current = refill(state, policy, now);
+    let scale = policy.scale();
+    let tokens = i64::from(remaining) + 1 - i64::from(in_flight);
+    let since_sent = i64::try_from(now.since(sent_at)).unwrap_or(i64::MAX);
+    let most = tokens
+        .saturating_mul(scale.unit)
+        .saturating_sub(1)
+        .saturating_add(since_sent.saturating_mul(scale.tokens));
+    BucketState {
+        t: current.t.min(most).max(-DEBT_MAX),
+        ..current
+    }
+}
+
+/// Carries a bucket over to a changed policy: refilled under the old one up to `now`, then the same
+/// number of tokens under the new one. Never more than the new burst, and nobody waits longer than
+/// one full refill (a debt is forgiven).
+#[must_use]
+pub fn change_policy(
+    state: &BucketState,
+    old: &Policy,
+    new: &Policy,
+    now: UnixMillis,
+) -> BucketState {
+    let current = refill(Some(state), old, now);
+    BucketState {
+        t: rescale(&current, new),
+        iv: new.scale().unit,
+        ..current
+    }
+}

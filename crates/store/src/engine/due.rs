@@ -1,0 +1,58 @@
+use waitless_bucket::UnixMillis;
+use waitless_job::{JobRecord, JobState};
+
+use super::{Result, Tables, lane};
+use crate::{
+    model::Place,
+    ops::{Due, DueLane, DueRequest},
+};
+
+/// Most jobs and lanes that one step moves: bounds the length of a transaction. What is left over
+/// is due at once, which the answer says.
+const MOVED_MAX: usize = 1_000;
+
+/// Lanes whose first job could start now.
+///
+/// # Errors
+/// Only those of the tables.
+pub fn due(tables: &mut dyn Tables, request: &DueRequest, now: UnixMillis) -> Result<Due> {
+    let delayed = tables.delayed_until(now, MOVED_MAX)?;
+    for job in &delayed {
+        let waiting = JobRecord { state: JobState::Waiting, ..job.clone() };
+        tables.update_job(job, &waiting)?;
+        lane::replace(tables, &waiting.lane(), 1, now)?;
+    }
+    let parked = tables.parked_until(now, MOVED_MAX)?;
+    for key in &parked {
+        lane::replace(tables, key, 0, now)?;
+    }
+
+    let mut lanes = Vec::new();
+    for (key, stored_rank) in tables.ready(request.limit, &request.exclude)? {
+        let Some(head) = tables.lane_head(&key)? else { continue };
+        let waiting = tables.lane(&key)?.waiting;
+        let loaded = lane::load(tables, &head.account, &head.needs)?;
+        let available = u64::from(lane::available(&loaded, now)).min(waiting);
+        if available == 0 {
+            // Another lane on the same bucket took the token since this one became ready.
+            if let Place::Ready(rank) = lane::replace(tables, &key, 0, now)? {
+                debug_assert_eq!(rank.class, stored_rank.class);
+            }
+            continue;
+        }
+        lanes.push(DueLane {
+            rank: lane::rank(&head, &loaded, now),
+            available: u32::try_from(available).unwrap_or(u32::MAX),
+            token_ms: loaded.iter().map(|one| one.policy.token_ms()).min().unwrap_or(0),
+            lane: key,
+        });
+    }
+
+    let moved_all = delayed.len() < MOVED_MAX && parked.len() < MOVED_MAX;
+    let next_at = if moved_all {
+        [tables.next_delayed()?, tables.next_parked()?].into_iter().flatten().min()
+    } else {
+        Some(now)
+    };
+    Ok(Due { lanes, next_at })
+}

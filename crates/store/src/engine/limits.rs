@@ -1,0 +1,107 @@
+use std::sync::Arc;
+
+use waitless_bucket::{
+    BucketState, Policy, UnixMillis, change_policy, charge, hold, observe_remaining, refund,
+    release,
+};
+use waitless_job::{AccountId, BucketKey, Cost, Feedback};
+
+use super::{
+    Result, Tables,
+    lane::{self, Loaded},
+};
+use crate::model::Account;
+
+/// Sets limits; buckets and lanes that they change are carried over.
+///
+/// # Errors
+/// Only those of the tables.
+pub fn set_limits(
+    tables: &mut dyn Tables,
+    limits: &[(BucketKey, Policy)],
+    now: UnixMillis,
+) -> Result<()> {
+    for (bucket, new) in limits {
+        let old = tables.limit(bucket)?;
+        if old.as_ref() == Some(new) {
+            continue;
+        }
+        if let (Some(old), Some(state)) = (old, tables.bucket(bucket)?) {
+            tables.put_bucket(bucket, &change_policy(&state, &old, new, now))?;
+        }
+        tables.put_limit(bucket, new)?;
+        lane::replace_all_on(tables, bucket, now)?;
+    }
+    Ok(())
+}
+
+/// Adds an account, or changes all of it but its pause and the moment it was first seen.
+///
+/// # Errors
+/// Only those of the tables.
+pub fn put_account(tables: &mut dyn Tables, account: &Account) -> Result<()> {
+    let account = match tables.account(&account.id)? {
+        Some(known) => {
+            Account { paused: known.paused, added_at: known.added_at, ..account.clone() }
+        }
+        None => account.clone(),
+    };
+    tables.put_account(&account)
+}
+
+/// Pauses an account's lanes with a reason, or resumes them. Answers whether the account is known.
+///
+/// # Errors
+/// Only those of the tables.
+pub fn pause_account(
+    tables: &mut dyn Tables,
+    id: &AccountId,
+    reason: Option<&str>,
+    now: UnixMillis,
+) -> Result<bool> {
+    let Some(account) = tables.account(id)? else { return Ok(false) };
+    tables.put_account(&Account { paused: reason.map(Arc::from), ..account })?;
+    for key in tables.lanes_of(id)? {
+        lane::replace(tables, &key, 0, now)?;
+    }
+    Ok(true)
+}
+
+/// Takes down what an upstream's answer said about a bucket.
+///
+/// # Errors
+/// [`StoreError::UnknownLimit`](crate::StoreError::UnknownLimit), and those of the tables.
+pub fn feedback(
+    tables: &mut dyn Tables,
+    bucket: &BucketKey,
+    feedback: Feedback,
+    now: UnixMillis,
+) -> Result<()> {
+    let Loaded { policy, state, .. } = Loaded::read(tables, bucket.clone(), Cost::ONE)?;
+    let after = apply(state.as_ref(), &policy, feedback, now);
+    if state != Some(after) {
+        tables.put_bucket(bucket, &after)?;
+        lane::replace_all_on(tables, bucket, now)?;
+    }
+    Ok(())
+}
+
+fn apply(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    feedback: Feedback,
+    now: UnixMillis,
+) -> BucketState {
+    match feedback {
+        Feedback::Remaining { remaining, in_flight, sent_at } => {
+            observe_remaining(state, policy, remaining, in_flight, sent_at, now)
+        }
+        Feedback::Charged { extra } => charge(state, policy, extra, now),
+        Feedback::Released => release(state, policy, now),
+        Feedback::Rejected { until, refund: None } => hold(state, policy, until, now),
+        Feedback::Rejected { until, refund: Some(cost) } => {
+            let refunded = refund(state, policy, cost, now);
+            hold(Some(&refunded), policy, until, now)
+        }
+    }
+}
