@@ -80,6 +80,31 @@ pub fn wait_ms(state: Option<&BucketState>, policy: &Policy, cost: Cost, now: Un
     wait_from(&refill(state, policy, now), policy, cost, now)
 }
 
+/// The shortest wait in milliseconds after which the last of `requests` requests of one token each
+/// may go, if each goes as soon as it may. Unlike [`wait_ms`] this looks beyond the burst: it is
+/// what an ETA adds up.
+#[must_use]
+pub fn wait_for_requests_ms(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    requests: u64,
+    now: UnixMillis,
+) -> u64 {
+    let current = refill(state, policy, now);
+    let scale = policy.scale();
+    let level = i128::from(if requests > 1 { current.t.min(scale.settled_max) } else { current.t });
+    let missing = i128::from(requests) * i128::from(scale.unit) - level;
+    let tokens = i128::from(scale.tokens);
+    let for_tokens = if missing > 0 {
+        let refill_ms = u64::try_from((missing + tokens - 1) / tokens).unwrap_or(u64::MAX);
+        current.ts.since(now).saturating_add(refill_ms)
+    } else {
+        0
+    };
+    let for_hold = current.held_until(now).map_or(0, |until| until.since(now));
+    for_tokens.max(for_hold)
+}
+
 /// One bucket of a request that draws on several.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw<'a> {

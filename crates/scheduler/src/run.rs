@@ -1,0 +1,84 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use waitless_bucket::UnixMillis;
+use waitless_job::{BucketKey, JobRecord, JobState};
+use waitless_store::model::LimitView;
+
+use crate::{BucketLoad, Eta, SlotLoad, eta};
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunProgress {
+    /// Its jobs by state; states with none are left out.
+    pub jobs: BTreeMap<JobState, u64>,
+    /// Requests answered.
+    pub requests_done: u64,
+    /// Requests still to be made, as far as known or estimated.
+    pub requests_left: u64,
+    /// Rows landed.
+    pub rows: u64,
+    /// When it ends; `None` when nothing is left to do.
+    pub eta: Option<Eta>,
+}
+
+impl RunProgress {
+    /// Whether every job has ended.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.jobs.keys().all(|state| state.is_final())
+    }
+}
+
+/// Adds up a run from its jobs and the limits they draw on. `slots` and `request_ms` are what a
+/// worker has and what a request takes it.
+#[must_use]
+pub fn run_progress(
+    jobs: &[JobRecord],
+    limits: &[LimitView],
+    slots: u64,
+    request_ms: u64,
+    now: UnixMillis,
+) -> RunProgress {
+    let mut by_state = BTreeMap::new();
+    let mut left_by_bucket: BTreeMap<BucketKey, u64> = BTreeMap::new();
+    let (mut requests_done, mut requests_left, mut rows) = (0, 0, 0);
+    for job in jobs {
+        *by_state.entry(job.state).or_insert(0) += 1;
+        requests_done += job.progress.requests_done;
+        rows += job.progress.rows;
+        if job.state.is_final() {
+            continue;
+        }
+        let left = requests_to_be_granted(job);
+        requests_left += left;
+        for need in job.needs.as_slice() {
+            let bucket = BucketKey { account: job.account.clone(), group: need.group.clone() };
+            *left_by_bucket.entry(bucket).or_insert(0) += left * u64::from(need.cost.tokens());
+        }
+    }
+    let loads: Vec<BucketLoad> = limits
+        .iter()
+        .filter_map(|view| {
+            let requests_left = *left_by_bucket.get(&view.bucket)?;
+            Some(BucketLoad {
+                bucket: view.bucket.clone(),
+                policy: view.policy,
+                state: view.state,
+                requests_left,
+            })
+        })
+        .collect();
+    let slots = SlotLoad { slots, requests_left, request_ms };
+    RunProgress { jobs: by_state, requests_done, requests_left, rows, eta: eta(&loads, slots, now) }
+}
+
+/// Requests of a job whose tokens are not taken yet: a running job has the one of the request it
+/// is making.
+fn requests_to_be_granted(job: &JobRecord) -> u64 {
+    let left = job.progress.requests_left();
+    match job.state {
+        JobState::Running => left.saturating_sub(1),
+        _ => left,
+    }
+}

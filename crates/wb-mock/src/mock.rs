@@ -1,0 +1,176 @@
+//! The handle of a running mock.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::upstream::Upstream;
+use crate::{
+    AuditEntry, Dataset, ExpectedRow, MockConfig, MockError, Seller, Summary, server, table,
+};
+
+/// How long [`Mock::stop`] waits for answers that are on their way.
+const STOP_SECONDS_MAX: u64 = 5;
+
+/// A running mock. It stops when it is dropped: no new connections, answers on their way are
+/// finished. [`stop`](Self::stop) also waits for them.
+#[derive(Debug)]
+pub struct Mock {
+    address: SocketAddr,
+    upstream: Arc<Upstream>,
+    stop: DropGuard,
+    server: JoinHandle<io::Result<()>>,
+}
+
+impl Mock {
+    /// Starts a mock on 127.0.0.1. It listens when this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`MockError::PortInUse`] or [`MockError::Listen`] if the port cannot be had;
+    /// [`MockError::Config`] if a value makes no sense.
+    ///
+    /// # Panics
+    ///
+    /// If called outside a tokio runtime.
+    pub async fn start(config: MockConfig) -> Result<Self, MockError> {
+        config.validate()?;
+        let port = config.port;
+        let listening = async {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+            Ok((listener.local_addr()?, listener))
+        };
+        let (address, listener) = listening.await.map_err(|source: io::Error| {
+            if source.kind() == io::ErrorKind::AddrInUse {
+                MockError::PortInUse { port }
+            } else {
+                MockError::Listen { port, source }
+            }
+        })?;
+        // Small answers to many clients: waiting to fill a packet would only add to their latency.
+        // If it cannot be set, answers are merely slower.
+        let listener = listener.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
+
+        let upstream = Arc::new(Upstream::new(config));
+        let stop = CancellationToken::new();
+        let stopped = stop.clone().cancelled_owned();
+        let service = server::router(Arc::clone(&upstream));
+        let server = tokio::spawn(async move {
+            axum::serve(listener, service)
+                .with_graceful_shutdown(stopped)
+                .await
+        });
+        Ok(Self {
+            address,
+            upstream,
+            stop: stop.drop_guard(),
+            server,
+        })
+    }
+
+    /// Where to call, without a slash at the end: `http://127.0.0.1:8080`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The port that the mock listens on.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// All sellers; a seller's index is its place.
+    #[must_use]
+    pub fn sellers(&self) -> &[Seller] {
+        &self.upstream.sellers
+    }
+
+    /// A personal token of a seller with all categories, good for 180 days.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such seller.
+    #[must_use]
+    pub fn token(&self, seller: usize) -> String {
+        self.upstream.token(&self.upstream.sellers[seller])
+    }
+
+    /// The rows that a client must end up with, in order of their last change, made one by one.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such seller.
+    pub fn expected(
+        &self,
+        seller: usize,
+        dataset: Dataset,
+    ) -> impl Iterator<Item = ExpectedRow> + Send + use<> {
+        let table = self.table(seller, dataset);
+        table.rows(table.at_the_end()).map(ExpectedRow::from)
+    }
+
+    /// How many rows [`expected`](Self::expected) has, without making them.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such seller.
+    #[must_use]
+    pub fn expected_count(&self, seller: usize, dataset: Dataset) -> u64 {
+        self.table(seller, dataset).rows_count()
+    }
+
+    /// How many requests a whole import takes if none is refused: from the beginning, following
+    /// `lastChangeDate`, up to and including the first page that brings nothing new.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such seller.
+    #[must_use]
+    pub fn import_requests(&self, seller: usize, dataset: Dataset) -> u64 {
+        self.table(seller, dataset).import_requests()
+    }
+
+    /// Every request so far, in order of arrival.
+    #[must_use]
+    pub fn audit(&self) -> Vec<AuditEntry> {
+        self.upstream.audit()
+    }
+
+    /// Requests so far, counted by outcome.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.audit())
+    }
+
+    /// Stops listening, waits up to five seconds for answers that are on their way, and returns the
+    /// last summary.
+    pub async fn stop(self) -> Summary {
+        let Self {
+            upstream,
+            stop,
+            server,
+            ..
+        } = self;
+        drop(stop);
+        let grace = Duration::from_secs(STOP_SECONDS_MAX);
+        // An answer that nobody reads must not hold up whoever stops the mock. Its connection ends
+        // with its client.
+        let _ = tokio::time::timeout(grace, server).await;
+        Summary::of(&upstream.audit())
+    }
+
+    fn table(&self, seller: usize, dataset: Dataset) -> &Arc<table::Table> {
+        self.upstream
+            .table(seller, dataset)
+            .expect("the seller's index is one of the mock's")
+    }
+}

@@ -1,0 +1,9 @@
+//! The mock over HTTP, as a client sees it.
+
+mod answers;
+mod client;
+mod control;
+mod limits;
+mod paging;
+mod rows;
+mod tokens;
