@@ -1,0 +1,19 @@
+//! When will this be done? The real scheduler and worker on the in-memory store, against a strict
+//! simulated upstream, under virtual time: hours of work in seconds.
+//!
+//! [`Scenario`] says what there is to do, [`Options`] how it is done, [`run`] does it and
+//! [`Report`] says what came of it. The strategies `naive` and `blocking` exist to show what lanes
+//! are worth: they run on the same worker and differ only in their handler.
+
+mod options;
+mod probes;
+mod report;
+mod run;
+mod scenario;
+mod strategy;
+mod upstream;
+
+pub use options::{Options, Strategy};
+pub use report::{Report, Waits};
+pub use run::{SimulateError, run};
+pub use scenario::{Accounts, Backlog, Scenario, ScenarioError};

@@ -1,0 +1,93 @@
+use std::{sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use waitless_job::{
+    BucketKey, Cost, Feedback, Handlers, Job, JobContext, LimitGroup, NameError,
+    NewJob, Permit,
+};
+
+use crate::{
+    options::Strategy,
+    probes::Probes,
+    upstream::{Answer, Upstream},
+};
+
+/// One request, one job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Request {
+    pub(crate) group: LimitGroup,
+    /// Which probe this is, if it is one.
+    pub(crate) probe: Option<usize>,
+}
+
+/// The kind of all simulated jobs.
+pub(crate) const KIND: &str = "request";
+
+/// Where a handler sends its request and where it notes waits.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) probes: Arc<Probes>,
+}
+
+impl Strategy {
+    /// What a job of this strategy tells the queue it needs. Only lanes tell it anything: the
+    /// others find out when they run.
+    pub(crate) fn needs(self, job: NewJob, group: &LimitGroup) -> NewJob {
+        match self {
+            Self::Lanes => job.needs_one(group.clone()),
+            Self::Naive | Self::Blocking => job,
+        }
+    }
+
+    pub(crate) fn handlers(self, world: World) -> Result<Handlers, NameError> {
+        Handlers::new().with(KIND, move |job: Job<Request>, ctx: JobContext| {
+            let world = world.clone();
+            async move {
+                loop {
+                    let permit = self.permit(&ctx, job.args.group.as_str()).await?;
+                    let answer = world.send(&job, &ctx, permit).await?;
+                    if answer == Answer::Accepted {
+                        return Ok(());
+                    }
+                }
+            }
+        })
+    }
+
+    async fn permit(self, ctx: &JobContext, group: &str) -> Result<Permit, waitless_job::Leave> {
+        match self {
+            Self::Lanes => ctx.permit(group).await,
+            Self::Naive => ctx.try_permit(group).await?.map_err(|wait_ms| ctx.snooze(wait_ms)),
+            Self::Blocking => loop {
+                match ctx.try_permit(group).await? {
+                    Ok(permit) => return Ok(permit),
+                    Err(wait_ms) => tokio::time::sleep(Duration::from_millis(wait_ms)).await,
+                }
+            },
+        }
+    }
+}
+
+impl World {
+    async fn send(
+        &self,
+        job: &Job<Request>,
+        ctx: &JobContext,
+        permit: Permit,
+    ) -> Result<Answer, waitless_job::Leave> {
+        let sent = permit.spend(ctx.now())?;
+        if let Some(probe) = job.args.probe {
+            self.probes.sent(probe, sent.sent_at);
+        }
+        let group = job.args.group.clone();
+        let bucket = BucketKey { account: job.account().clone(), group: group.clone() };
+        let answer = self.upstream.request(&bucket, sent.sent_at).await;
+        if answer == Answer::Refused {
+            let until = ctx.now().plus(1_000);
+            let refund = Some(Cost::ONE);
+            ctx.report(&group, Feedback::Rejected { until, refund }).await?;
+        }
+        Ok(answer)
+    }
+}
