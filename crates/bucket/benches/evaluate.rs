@@ -13,6 +13,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use governor::{
     RateLimiter,
     clock::Clock,
+    middleware::NoOpMiddleware,
     nanos::Nanos,
     state::keyed::{DashMapStateStore, HashMapStateStore},
 };
@@ -33,7 +34,10 @@ struct SteppingClock {
 
 impl SteppingClock {
     fn new(step_ms: u64) -> Self {
-        Self { now_ms: Cell::new(1_000_000), step_ms }
+        Self {
+            now_ms: Cell::new(1_000_000),
+            step_ms,
+        }
     }
 
     fn next_ms(&self) -> u64 {
@@ -71,7 +75,11 @@ impl Path {
     }
 
     fn expect(self, allowed: bool) {
-        assert_eq!(allowed, matches!(self, Self::Allowed), "the benchmark measures what it says");
+        assert_eq!(
+            allowed,
+            matches!(self, Self::Allowed),
+            "the benchmark measures what it says"
+        );
     }
 
     /// How many requests to make beforehand: none, or the burst.
@@ -140,7 +148,11 @@ fn keyed(criterion: &mut Criterion, name: &str, path: Path) {
         let states = Mutex::new(HashMap::<u64, Option<BucketState>>::new());
         let check = |account| {
             let mut states = states.lock().expect("one thread");
-            ask(states.entry(account).or_default(), black_box(&policy), clock.next())
+            ask(
+                states.entry(account).or_default(),
+                black_box(&policy),
+                clock.next(),
+            )
         };
         for account in 0..ACCOUNTS {
             for _ in 0..path.spent().max(1) {
@@ -156,7 +168,8 @@ fn keyed(criterion: &mut Criterion, name: &str, path: Path) {
         ($name:literal, $store:ty) => {
             group.bench_function($name, |bencher| {
                 let store = <$store>::default();
-                let limiter = RateLimiter::new(quota(), store, path.clock());
+                let limiter: RateLimiter<u64, $store, SteppingClock, NoOpMiddleware<Nanos>> =
+                    RateLimiter::new(quota(), store, path.clock());
                 for account in 0..ACCOUNTS {
                     for _ in 0..path.spent().max(1) {
                         let _ = limiter.check_key(&account);

@@ -92,7 +92,11 @@ pub fn wait_for_requests_ms(
 ) -> u64 {
     let current = refill(state, policy, now);
     let scale = policy.scale();
-    let level = i128::from(if requests > 1 { current.t.min(scale.settled_max) } else { current.t });
+    let level = i128::from(if requests > 1 {
+        current.t.min(scale.settled_max)
+    } else {
+        current.t
+    });
     let missing = i128::from(requests) * i128::from(scale.unit) - level;
     let tokens = i128::from(scale.tokens);
     let for_tokens = if missing > 0 {

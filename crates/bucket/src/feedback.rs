@@ -27,6 +27,9 @@ pub fn charge(
 
 /// Gives tokens back: a permit that was not used, or a request that the upstream refused without
 /// charging it. Never above full.
+///
+/// Give back at once or not at all: what the bucket gained between the take and the refund may have
+/// been taken by somebody else already, and then the refund comes on top of burst and rate.
 #[must_use]
 pub fn refund(
     state: Option<&BucketState>,
@@ -69,8 +72,11 @@ pub fn release(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) ->
 }
 
 /// Lowers the level to what an answer proves: the upstream counted `remaining` whole tokens left
-/// when it took the request, which was sent at `sent_at` at the earliest, and `in_flight` further
-/// requests of ours are on their way. Never raises it.
+/// when it took the request, which was sent at `sent_at` at the earliest, and `in_flight` tokens of
+/// ours were still on their way to it and are not counted in `remaining`. Never raises it.
+///
+/// Requests overtake each other, so an unanswered request may have been counted. Where the caller
+/// cannot tell, 0 is the safe number: with it an upstream that only we use never lowers the level.
 ///
 /// An upstream that says `remaining` holds less than `remaining + 1` tokens. Lowering to
 /// `remaining` itself would throw the started token away with every answer.

@@ -42,7 +42,9 @@ mod state;
 mod time;
 
 pub use error::PolicyError;
-pub use evaluate::{AllDecision, Cost, Decision, Draw, evaluate, evaluate_all, wait_for_requests_ms, wait_ms};
+pub use evaluate::{
+    AllDecision, Cost, Decision, Draw, evaluate, evaluate_all, wait_for_requests_ms, wait_ms,
+};
 pub use feedback::{change_policy, charge, hold, observe_remaining, refund, release};
 pub use patience::{Patience, wait_or_refuse};
 pub use policy::{DEFAULT_MARGIN_MS, Policy};

@@ -215,9 +215,13 @@ impl Scale {
     }
 }
 
-/// Milliseconds, rounded up, in which `units` are gained.
+/// Milliseconds, rounded up, in which `units` are gained; 0 for none or fewer.
 pub(crate) fn ms_for(units: i64, tokens: i64) -> u64 {
-    u64::try_from(div_ceil(i128::from(units), i128::from(tokens))).unwrap_or(0)
+    // Plain 64-bit division: a level and a full bucket are each below 2^52.
+    units
+        .max(0)
+        .cast_unsigned()
+        .div_ceil(tokens.cast_unsigned())
 }
 
 fn div_ceil(a: i128, b: i128) -> i128 {

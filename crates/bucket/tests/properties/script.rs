@@ -5,7 +5,7 @@ pub(crate) const START: UnixMillis = UnixMillis(1_790_000_000_000);
 
 /// Each property runs over some 240 policies per case.
 pub(crate) fn few_cases() -> ProptestConfig {
-    ProptestConfig::with_cases(2000)
+    ProptestConfig::with_cases(32)
 }
 
 pub(crate) type TestResult = Result<(), TestCaseError>;

@@ -243,6 +243,26 @@ fn no_draws_at_all_are_allowed() {
 }
 
 #[test]
+fn the_first_of_equal_waits_binds() {
+    let policy: Policy = "1/min burst 1 margin 0".parse().expect("a limit");
+    let spent = charge(None, &policy, Cost::ONE, START);
+    let full = Draw {
+        state: None,
+        policy: &policy,
+        cost: Cost::ONE,
+    };
+    let empty = Draw {
+        state: Some(&spent),
+        ..full
+    };
+    let denied = AllDecision::Denied {
+        wait_ms: 60_000,
+        binding: 1,
+    };
+    assert_eq!(evaluate_all(&[full, empty, empty], START), denied);
+}
+
+#[test]
 fn an_impossible_cost_does_not_overflow_the_largest_bucket_in_debt() {
     let policy = Policy::from_parts(1, 1 << 51, 1, 0).expect("exactly 2^51 units");
     let most = Cost::new(u32::MAX).expect("not 0");

@@ -1,0 +1,354 @@
+//! The command line. Every flag has an environment variable; nouns come before verbs.
+
+use std::{ops::RangeInclusive, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use waitless_job::JobState;
+use waitless_simulate::Strategy;
+
+use crate::output::Output;
+
+/// A job queue for work against rate-limited third-party APIs.
+///
+/// Spends every token the moment it exists, holds no slot while waiting, and says why a job waits
+/// and when a run ends.
+#[derive(Debug, Parser)]
+#[command(name = "waitless", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// How to print data
+    #[arg(
+        short,
+        long,
+        global = true,
+        env = "WAITLESS_OUTPUT",
+        default_value = "table"
+    )]
+    pub(crate) output: Output,
+    /// Short for `--output json`
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to colour
+    #[arg(long, global = true, env = "WAITLESS_COLOR", default_value = "auto")]
+    pub(crate) color: Color,
+    /// What to log to standard error: error, warn, info, debug, or a filter such as
+    /// `warn,waitless_worker=debug`
+    #[arg(long, global = true, env = "WAITLESS_LOG", default_value = "warn")]
+    pub(crate) log: String,
+}
+
+impl Global {
+    /// How to print data.
+    pub(crate) fn output(&self) -> Output {
+        if self.json { Output::Json } else { self.output }
+    }
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Digitize made-up sellers from a built-in strict marketplace, and watch it
+    Demo(Demo),
+    /// Fetch an account's data page by page, as fast as its limits allow and no faster
+    Import(Import),
+    /// Serve the built-in strict marketplace alone, for any client
+    Mock(Mock),
+    /// When will this be done? The real scheduler under virtual time
+    Simulate(Simulate),
+    /// The jobs of one import
+    #[command(subcommand)]
+    Run(Run),
+    /// Single jobs
+    #[command(subcommand)]
+    Job(Job),
+    /// Limits and the buckets behind them
+    #[command(subcommand)]
+    Limit(Limit),
+    /// Accounts
+    #[command(subcommand)]
+    Account(Account),
+    /// Check a store and say what to do about what is found
+    Doctor(Doctor),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Where the jobs are.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArg {
+    /// The store: `sqlite:PATH`
+    #[arg(long, env = "WAITLESS_STORE", default_value = "sqlite:waitless.db")]
+    pub(crate) store: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// How many sellers
+    #[arg(long, env = "WAITLESS_SELLERS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) sellers: u32,
+    /// Divides every interval, on both sides
+    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    pub(crate) speed: u32,
+    /// Requests that run at the same time
+    #[arg(long, env = "WAITLESS_SLOTS", default_value_t = 8, value_parser = slots)]
+    pub(crate) slots: usize,
+    /// The store: `memory` or `sqlite:PATH`
+    #[arg(long, env = "WAITLESS_STORE", default_value = "memory")]
+    pub(crate) store: String,
+    /// Where rows land: `sqlite:PATH`; without it in memory
+    #[arg(long, env = "WAITLESS_SINK")]
+    pub(crate) sink: Option<String>,
+    /// Everything made up follows from it
+    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Network delay before the marketplace counts a request, in milliseconds
+    #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
+    pub(crate) jitter_ms: RangeInclusive<u64>,
+    /// Guard margin of the limits in milliseconds
+    #[arg(long, env = "WAITLESS_MARGIN_MS", default_value_t = 30)]
+    pub(crate) margin_ms: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// What to call the account here
+    #[arg(long, env = "WAITLESS_ACCOUNT")]
+    pub(crate) account: String,
+    #[command(flatten)]
+    pub(crate) token: TokenArg,
+    /// Which datasets, separated by commas
+    #[arg(
+        long,
+        env = "WAITLESS_DATASETS",
+        default_value = "orders,sales",
+        value_delimiter = ','
+    )]
+    pub(crate) datasets: Vec<String>,
+    /// From which day on, in the upstream's time zone; without it as far back as the upstream goes
+    #[arg(long, env = "WAITLESS_SINCE")]
+    pub(crate) since: Option<chrono::NaiveDate>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
+    /// Where rows land: `sqlite:PATH`
+    #[arg(long, env = "WAITLESS_SINK", default_value = "sqlite:data.db")]
+    pub(crate) sink: String,
+    /// Another address in place of the upstream's own
+    #[arg(long, env = "WAITLESS_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// Divides every interval, for an upstream that runs faster: `waitless mock --speed N`
+    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3_600), requires = "base_url")]
+    pub(crate) speed: u32,
+    /// Requests that run at the same time
+    #[arg(long, env = "WAITLESS_SLOTS", default_value_t = 8, value_parser = slots)]
+    pub(crate) slots: usize,
+}
+
+/// Where the upstream's token comes from. Never from the command line, where every process of the
+/// machine can read it.
+#[derive(Debug, Clone, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct TokenArg {
+    /// A file that holds the token
+    #[arg(long, env = "WAITLESS_TOKEN_FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The environment variable that holds the token
+    #[arg(long, env = "WAITLESS_TOKEN_ENV")]
+    pub(crate) token_env: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mock {
+    /// The port; 0 takes a free one
+    #[arg(long, env = "WAITLESS_PORT", default_value_t = 7718)]
+    pub(crate) port: u16,
+    /// Divides every interval
+    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    pub(crate) speed: u32,
+    /// How many sellers
+    #[arg(long, env = "WAITLESS_SELLERS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) sellers: u32,
+    /// Network delay before a request is counted, in milliseconds: `A..B`
+    #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
+    pub(crate) jitter_ms: RangeInclusive<u64>,
+    /// Everything made up follows from it
+    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Simulate {
+    /// `sellers-200`, `import-1000`, or a TOML file
+    #[arg(long, env = "WAITLESS_SCENARIO", default_value = "sellers-200")]
+    pub(crate) scenario: String,
+    /// How jobs wait: lanes, naive or blocking
+    #[arg(long, env = "WAITLESS_STRATEGY", default_value = "lanes")]
+    pub(crate) strategy: Strategy,
+    /// Network delay before the upstream counts a request, in milliseconds: `A..B`
+    #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
+    pub(crate) jitter_ms: RangeInclusive<u64>,
+    /// Guard margin of every limit in milliseconds, instead of its own
+    #[arg(long, env = "WAITLESS_MARGIN_MS")]
+    pub(crate) margin_ms: Option<u32>,
+    /// Slots, instead of the scenario's
+    #[arg(long, env = "WAITLESS_SLOTS", value_parser = slots)]
+    pub(crate) slots: Option<usize>,
+    /// Everything random follows from it
+    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Run {
+    /// Every run, oldest first
+    List {
+        #[command(flatten)]
+        store: StoreArg,
+    },
+    /// How far a run has come, when it ends, and which limit decides it
+    Show {
+        #[command(flatten)]
+        store: StoreArg,
+        #[command(flatten)]
+        which: WhichRun,
+    },
+    /// Follow a run to its end; exits with 8 if one of its jobs is dead
+    Watch {
+        #[command(flatten)]
+        store: StoreArg,
+        #[command(flatten)]
+        which: WhichRun,
+    },
+}
+
+/// Names a run.
+#[derive(Debug, Clone, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct WhichRun {
+    /// The run's id, or enough of its beginning to be unique
+    pub(crate) id: Option<String>,
+    /// The run that was started last
+    #[arg(long)]
+    pub(crate) latest: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Job {
+    /// Jobs, oldest first
+    List {
+        #[command(flatten)]
+        store: StoreArg,
+        /// Only in this state
+        #[arg(long, env = "WAITLESS_STATE")]
+        state: Option<JobState>,
+        /// Only of this account: its id or its name
+        #[arg(long, env = "WAITLESS_ACCOUNT")]
+        account: Option<String>,
+        /// Only of this kind
+        #[arg(long, env = "WAITLESS_KIND")]
+        kind: Option<waitless_job::Kind>,
+        /// Only of this run
+        #[arg(long, env = "WAITLESS_RUN")]
+        run: Option<String>,
+        /// Most jobs to list
+        #[arg(long, env = "WAITLESS_LIMIT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+        limit: u32,
+    },
+    /// Everything about one job
+    Show {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The job's id, or enough of its beginning to be unique
+        id: String,
+    },
+    /// Why a job waits, and until when
+    Explain {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The job's id, or enough of its beginning to be unique
+        id: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Limit {
+    /// Every limit with its level
+    List {
+        #[command(flatten)]
+        store: StoreArg,
+        /// Only of this account: its id or its name
+        #[arg(long, env = "WAITLESS_ACCOUNT")]
+        account: Option<String>,
+    },
+    /// One limit and the jobs that wait for it
+    Show {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The bucket: `ACCOUNT/GROUP`
+        bucket: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Account {
+    /// Every account
+    List {
+        #[command(flatten)]
+        store: StoreArg,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
+}
+
+fn slots(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(slots @ 1..=10_000) => Ok(slots),
+        _ => Err("slots are a number from 1 to 10000".into()),
+    }
+}
+
+/// A span of milliseconds: `A..B`, both ends included, or one number.
+fn milliseconds(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .ok()
+            .filter(|ms| *ms <= 600_000)
+            .ok_or_else(|| format!("`{text}` is not a number of milliseconds up to 600000"))
+    };
+    match text.split_once("..") {
+        None => number(text).map(|ms| ms..=ms),
+        Some((from, to)) => {
+            let (from, to) = (number(from)?, number(to)?);
+            if from > to {
+                return Err(format!(
+                    "{from} comes after {to}: write the smaller one first"
+                ));
+            }
+            Ok(from..=to)
+        }
+    }
+}

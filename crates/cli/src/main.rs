@@ -1,0 +1,30 @@
+//! The program `waitless`: reads the command line, wires the crates together, prints.
+//!
+//! Data goes to standard output, everything else to standard error; how it ended is in the exit
+//! code ([`exit::Exit`]).
+
+mod args;
+mod commands;
+mod exit;
+mod format;
+mod logging;
+mod open;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{args::Cli, exit::Exit};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    logging::init(&cli.global);
+    match commands::run(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            Exit::of(&error).into()
+        }
+    }
+}
