@@ -34,10 +34,7 @@ struct SteppingClock {
 
 impl SteppingClock {
     fn new(step_ms: u64) -> Self {
-        Self {
-            now_ms: Cell::new(1_000_000),
-            step_ms,
-        }
+        Self { now_ms: Cell::new(1_000_000), step_ms }
     }
 
     fn next_ms(&self) -> u64 {
@@ -75,11 +72,7 @@ impl Path {
     }
 
     fn expect(self, allowed: bool) {
-        assert_eq!(
-            allowed,
-            matches!(self, Self::Allowed),
-            "the benchmark measures what it says"
-        );
+        assert_eq!(allowed, matches!(self, Self::Allowed), "the benchmark measures what it says");
     }
 
     /// How many requests to make beforehand: none, or the burst.
@@ -148,11 +141,7 @@ fn keyed(criterion: &mut Criterion, name: &str, path: Path) {
         let states = Mutex::new(HashMap::<u64, Option<BucketState>>::new());
         let check = |account| {
             let mut states = states.lock().expect("one thread");
-            ask(
-                states.entry(account).or_default(),
-                black_box(&policy),
-                clock.next(),
-            )
+            ask(states.entry(account).or_default(), black_box(&policy), clock.next())
         };
         for account in 0..ACCOUNTS {
             for _ in 0..path.spent().max(1) {

@@ -64,10 +64,7 @@ pub fn evaluate(
     match wait_from(&current, policy, cost, now) {
         0 => {
             let state = take(current, policy, cost);
-            Decision::Allowed {
-                state,
-                remaining: state.whole_tokens(),
-            }
+            Decision::Allowed { state, remaining: state.whole_tokens() }
         }
         wait_ms => Decision::Denied { wait_ms },
     }
@@ -92,11 +89,7 @@ pub fn wait_for_requests_ms(
 ) -> u64 {
     let current = refill(state, policy, now);
     let scale = policy.scale();
-    let level = i128::from(if requests > 1 {
-        current.t.min(scale.settled_max)
-    } else {
-        current.t
-    });
+    let level = i128::from(if requests > 1 { current.t.min(scale.settled_max) } else { current.t });
     let missing = i128::from(requests) * i128::from(scale.unit) - level;
     let tokens = i128::from(scale.tokens);
     let for_tokens = if missing > 0 {
@@ -166,10 +159,7 @@ fn wait_from(current: &BucketState, policy: &Policy, cost: Cost, now: UnixMillis
         0
     } else {
         // Refill starts at `ts`, which is ahead of `now` after the clock has stepped back.
-        current
-            .ts
-            .since(now)
-            .saturating_add(ms_for(needed - current.t, scale.tokens))
+        current.ts.since(now).saturating_add(ms_for(needed - current.t, scale.tokens))
     };
     let for_hold = current.held_until(now).map_or(0, |until| until.since(now));
     for_tokens.max(for_hold)
@@ -180,8 +170,5 @@ fn take(current: BucketState, policy: &Policy, cost: Cost) -> BucketState {
     let needed = i64::from(cost.tokens()).saturating_mul(scale.unit);
     // Saturates for `evaluate_all`, which takes from every bucket before it knows whether one of
     // them refuses: a cost far above the burst is no reason to panic.
-    BucketState {
-        t: current.t.min(scale.settled_max).saturating_sub(needed),
-        ..current
-    }
+    BucketState { t: current.t.min(scale.settled_max).saturating_sub(needed), ..current }
 }

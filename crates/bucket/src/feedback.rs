@@ -19,10 +19,7 @@ pub fn charge(
 ) -> BucketState {
     let current = refill(state, policy, now);
     let units = i64::from(cost.tokens()).saturating_mul(current.iv);
-    BucketState {
-        t: current.t.saturating_sub(units).max(-DEBT_MAX),
-        ..current
-    }
+    BucketState { t: current.t.saturating_sub(units).max(-DEBT_MAX), ..current }
 }
 
 /// Gives tokens back: a permit that was not used, or a request that the upstream refused without
@@ -40,10 +37,7 @@ pub fn refund(
     let current = refill(state, policy, now);
     let scale = policy.scale();
     let units = i64::from(cost.tokens()).saturating_mul(scale.unit);
-    BucketState {
-        t: current.t.saturating_add(units).min(scale.full),
-        ..current
-    }
+    BucketState { t: current.t.saturating_add(units).min(scale.full), ..current }
 }
 
 /// Closes the bucket until a moment. A hold that is already longer stays.
@@ -56,19 +50,13 @@ pub fn hold(
 ) -> BucketState {
     let current = refill(state, policy, now);
     let until = current.hold.map_or(until, |earlier| earlier.max(until));
-    BucketState {
-        hold: Some(until).filter(|until| *until > now),
-        ..current
-    }
+    BucketState { hold: Some(until).filter(|until| *until > now), ..current }
 }
 
 /// Opens a held bucket. The level stays as it is.
 #[must_use]
 pub fn release(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> BucketState {
-    BucketState {
-        hold: None,
-        ..refill(state, policy, now)
-    }
+    BucketState { hold: None, ..refill(state, policy, now) }
 }
 
 /// Lowers the level to what an answer proves: the upstream counted `remaining` whole tokens left
@@ -97,10 +85,7 @@ pub fn observe_remaining(
         .saturating_mul(scale.unit)
         .saturating_sub(1)
         .saturating_add(since_sent.saturating_mul(scale.tokens));
-    BucketState {
-        t: current.t.min(most).max(-DEBT_MAX),
-        ..current
-    }
+    BucketState { t: current.t.min(most).max(-DEBT_MAX), ..current }
 }
 
 /// Carries a bucket over to a changed policy: refilled under the old one up to `now`, then the same
@@ -114,9 +99,5 @@ pub fn change_policy(
     now: UnixMillis,
 ) -> BucketState {
     let current = refill(Some(state), old, now);
-    BucketState {
-        t: rescale(&current, new),
-        iv: new.scale().unit,
-        ..current
-    }
+    BucketState { t: rescale(&current, new), iv: new.scale().unit, ..current }
 }

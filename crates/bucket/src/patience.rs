@@ -32,8 +32,6 @@ pub fn wait_or_refuse(wait_ms: u64, waited_ms: u64, ceiling_ms: u64) -> Patience
     if waited_ms.saturating_add(wait_ms) <= ceiling_ms {
         Patience::Wait { wait_ms }
     } else {
-        Patience::Refuse {
-            retry_after_seconds: wait_ms.div_ceil(1_000).max(1),
-        }
+        Patience::Refuse { retry_after_seconds: wait_ms.div_ceil(1_000).max(1) }
     }
 }

@@ -97,24 +97,16 @@ impl Policy {
         burst: u32,
         margin_ms: u32,
     ) -> Result<Self, PolicyError> {
-        for (field, number) in [
-            ("tokens", u64::from(tokens)),
-            ("interval", interval_ms),
-            ("burst", u64::from(burst)),
-        ] {
+        for (field, number) in
+            [("tokens", u64::from(tokens)), ("interval", interval_ms), ("burst", u64::from(burst))]
+        {
             if number == 0 {
                 return Err(PolicyError::Zero { field });
             }
         }
         let scale = Scale::new(tokens, interval_ms, burst, margin_ms)
             .ok_or(PolicyError::TooLarge { burst, interval_ms })?;
-        Ok(Self {
-            tokens,
-            interval_ms,
-            burst,
-            margin_ms,
-            scale,
-        })
+        Ok(Self { tokens, interval_ms, burst, margin_ms, scale })
     }
 
     /// Tokens gained per interval.
@@ -218,10 +210,7 @@ impl Scale {
 /// Milliseconds, rounded up, in which `units` are gained; 0 for none or fewer.
 pub(crate) fn ms_for(units: i64, tokens: i64) -> u64 {
     // Plain 64-bit division: a level and a full bucket are each below 2^52.
-    units
-        .max(0)
-        .cast_unsigned()
-        .div_ceil(tokens.cast_unsigned())
+    units.max(0).cast_unsigned().div_ceil(tokens.cast_unsigned())
 }
 
 fn div_ceil(a: i128, b: i128) -> i128 {
@@ -231,23 +220,14 @@ fn div_ceil(a: i128, b: i128) -> i128 {
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let interval = Interval(self.interval_ms);
-        write!(
-            f,
-            "{}/{interval} burst {} margin {}ms",
-            self.tokens, self.burst, self.margin_ms
-        )
+        write!(f, "{}/{interval} burst {} margin {}ms", self.tokens, self.burst, self.margin_ms)
     }
 }
 
 struct Interval(u64);
 
-const INTERVAL_UNITS: [(&str, u64); 5] = [
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("min", 60_000),
-    ("s", 1_000),
-    ("ms", 1),
-];
+const INTERVAL_UNITS: [(&str, u64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)];
 
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -264,14 +244,8 @@ impl fmt::Display for Interval {
 
 fn parse_interval(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let factor = if digits == 0 {
-        1
-    } else {
-        text[..digits].parse::<u64>().ok()?
-    };
-    let (_, size) = INTERVAL_UNITS
-        .into_iter()
-        .find(|(name, _)| *name == &text[digits..])?;
+    let factor = if digits == 0 { 1 } else { text[..digits].parse::<u64>().ok()? };
+    let (_, size) = INTERVAL_UNITS.into_iter().find(|(name, _)| *name == &text[digits..])?;
     factor.checked_mul(size)
 }
 
@@ -279,25 +253,19 @@ impl FromStr for Policy {
     type Err = PolicyError;
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
-        let syntax = |expected| PolicyError::Syntax {
-            text: text.chars().take(80).collect(),
-            expected,
-        };
+        let syntax =
+            |expected| PolicyError::Syntax { text: text.chars().take(80).collect(), expected };
         let mut words = text.split_whitespace();
         let rate = words.next().ok_or_else(|| syntax("it is empty"))?;
-        let (tokens, interval) = rate
-            .split_once('/')
-            .ok_or_else(|| syntax("expected TOKENS/INTERVAL"))?;
-        let tokens: u32 = tokens
-            .parse()
-            .map_err(|_| syntax("tokens must be a whole number below 2^32"))?;
+        let (tokens, interval) =
+            rate.split_once('/').ok_or_else(|| syntax("expected TOKENS/INTERVAL"))?;
+        let tokens: u32 =
+            tokens.parse().map_err(|_| syntax("tokens must be a whole number below 2^32"))?;
         let interval_ms = parse_interval(interval)
             .ok_or_else(|| syntax("the interval must be a number of ms, s, min, h or d"))?;
         let (mut burst, mut margin_ms) = (tokens, DEFAULT_MARGIN_MS);
         while let Some(word) = words.next() {
-            let value = words
-                .next()
-                .ok_or_else(|| syntax("a value is missing at the end"))?;
+            let value = words.next().ok_or_else(|| syntax("a value is missing at the end"))?;
             match word {
                 "burst" => {
                     burst = value
@@ -311,9 +279,7 @@ impl FromStr for Policy {
                         .ok_or_else(|| syntax("the margin must be a duration such as 60ms"))?;
                 }
                 _ => {
-                    return Err(syntax(
-                        "after the rate only `burst N` and `margin T` may follow",
-                    ));
+                    return Err(syntax("after the rate only `burst N` and `margin T` may follow"));
                 }
             }
         }
@@ -329,8 +295,6 @@ impl Serialize for Policy {
 
 impl<'de> Deserialize<'de> for Policy {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }

@@ -35,11 +35,7 @@ pub fn peek(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> Qu
         remaining,
         // After the clock has stepped back `full_at` is ahead even of a full bucket: tokens are not
         // wasted before refill goes on.
-        resets_in_ms: if is_full {
-            0
-        } else {
-            full_at(state, policy, now).since(now)
-        },
+        resets_in_ms: if is_full { 0 } else { full_at(state, policy, now).since(now) },
         next_token_in_ms: wait_ms(state, policy, Cost::ONE, now),
         held_until: current.held_until(now),
     }

@@ -25,12 +25,7 @@ impl BucketState {
     #[must_use]
     pub fn full(policy: &Policy, now: UnixMillis) -> Self {
         let scale = policy.scale();
-        Self {
-            t: scale.full,
-            ts: now,
-            iv: scale.unit,
-            hold: None,
-        }
+        Self { t: scale.full, ts: now, iv: scale.unit, hold: None }
     }
 
     /// The end of the hold, if one is in force at `now`.
@@ -52,11 +47,7 @@ pub(crate) fn refill(state: Option<&BucketState>, policy: &Policy, now: UnixMill
         return BucketState::full(policy, now);
     };
     let scale = policy.scale();
-    let level = if state.iv == scale.unit {
-        state.t
-    } else {
-        rescale(state, policy)
-    };
+    let level = if state.iv == scale.unit { state.t } else { rescale(state, policy) };
     let elapsed = i64::try_from(now.since(state.ts)).unwrap_or(i64::MAX);
     let gained = elapsed.saturating_mul(scale.tokens);
     BucketState {

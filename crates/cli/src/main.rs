@@ -5,11 +5,14 @@
 
 mod args;
 mod commands;
+mod digitize;
 mod exit;
 mod format;
 mod logging;
 mod open;
 mod output;
+mod signals;
+mod verify;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::Result;
+use waitless_sink::{Sink, SinkError};
 use waitless_store::{MemoryStore, Store};
 use waitless_store_sqlite::SqliteStore;
 
@@ -52,4 +53,15 @@ pub(crate) async fn existing_store(url: &str) -> Result<Arc<dyn Store>> {
         )),
         Address::Sqlite(path) => Ok(Arc::new(SqliteStore::open(path).await?)),
     }
+}
+
+/// Opens where rows land, and makes its file if there is none.
+pub(crate) async fn sink(url: &str) -> Result<Arc<dyn Sink>> {
+    waitless_sink::open(url).await.map_err(|error| match error {
+        SinkError::UrlUnknown { .. }
+        | SinkError::PostgresLater
+        | SinkError::PathMissing
+        | SinkError::UrlSlashes => Failure::new(Exit::Usage, error),
+        error => error.into(),
+    })
 }

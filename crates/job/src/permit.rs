@@ -23,12 +23,7 @@ pub struct Permit {
 impl Permit {
     /// A permit for `needs` taken at `granted_at`, which may be spent for `ttl_ms` milliseconds.
     /// `spent` is how whoever took the tokens learns what became of them.
-    pub fn new(
-        needs: Needs,
-        granted_at: UnixMillis,
-        ttl_ms: u64,
-        spent: Arc<AtomicBool>,
-    ) -> Self {
+    pub fn new(needs: Needs, granted_at: UnixMillis, ttl_ms: u64, spent: Arc<AtomicBool>) -> Self {
         Self { needs, granted_at, ttl_ms, spent }
     }
 

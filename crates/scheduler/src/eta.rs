@@ -83,8 +83,7 @@ pub fn eta(loads: &[BucketLoad], slots: SlotLoad, now: UnixMillis) -> Option<Eta
     if buckets.is_empty() && slots.requests_left == 0 {
         return None;
     }
-    let slots_ms =
-        slots.requests_left.saturating_mul(slots.request_ms) / slots.slots.max(1);
+    let slots_ms = slots.requests_left.saturating_mul(slots.request_ms) / slots.slots.max(1);
     let slowest = buckets.first();
     let (needs_ms, binding) = match slowest {
         Some(slowest) if slowest.needs_ms >= slots_ms => {

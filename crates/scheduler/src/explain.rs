@@ -93,19 +93,14 @@ pub enum Reason {
 #[must_use]
 pub fn explain(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
     let job = situation.job;
-    let answer = |ready_at, reasons| Explanation {
-        state: job.state,
-        blocked_by: None,
-        ready_at,
-        reasons,
-    };
+    let answer =
+        |ready_at, reasons| Explanation { state: job.state, blocked_by: None, ready_at, reasons };
     let error = || job.error.as_deref().map(str::to_owned);
     match job.state {
         JobState::Waiting => waiting(situation, now),
-        JobState::Scheduled | JobState::Retryable => answer(
-            Some(job.run_at),
-            vec![Reason::NotBefore { run_at: job.run_at, error: error() }],
-        ),
+        JobState::Scheduled | JobState::Retryable => {
+            answer(Some(job.run_at), vec![Reason::NotBefore { run_at: job.run_at, error: error() }])
+        }
         JobState::Running => {
             let running = job.lease.as_ref().map(|lease| Reason::Running {
                 worker: lease.worker.to_string(),
@@ -113,10 +108,9 @@ pub fn explain(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
             });
             answer(None, running.into_iter().collect())
         }
-        JobState::Succeeded | JobState::Cancelled | JobState::Dead => answer(
-            None,
-            vec![Reason::Ended { finished_at: job.finished_at, error: error() }],
-        ),
+        JobState::Succeeded | JobState::Cancelled | JobState::Dead => {
+            answer(None, vec![Reason::Ended { finished_at: job.finished_at, error: error() }])
+        }
     }
 }
 

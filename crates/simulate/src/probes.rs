@@ -1,8 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use waitless_job::{
-    AccountId, BucketKey, Class, Clock, LimitGroup, NewJob, Policy, UnixMillis,
-};
+use waitless_job::{AccountId, BucketKey, Class, Clock, LimitGroup, NewJob, Policy, UnixMillis};
 use waitless_store::{Store, StoreError};
 
 use crate::{
@@ -95,10 +93,11 @@ impl Probes {
         upstream: &Upstream,
         now: UnixMillis,
     ) -> Result<(), StoreError> {
-        let idle = self.planned.iter().filter(|one| one.is_idle).map(|one| BucketKey {
-            account: one.account.clone(),
-            group: self.idle_group.clone(),
-        });
+        let idle = self
+            .planned
+            .iter()
+            .filter(|one| one.is_idle)
+            .map(|one| BucketKey { account: one.account.clone(), group: self.idle_group.clone() });
         let limits: Vec<_> = idle.map(|bucket| (bucket, self.idle_limit)).collect();
         for (bucket, policy) in &limits {
             upstream.limit(bucket.clone(), policy);
@@ -152,6 +151,7 @@ impl Probes {
 /// The backlog whose bucket is probed: the one with the longest work, and of several the one with
 /// the largest burst, whose bucket is done first, so that a probe does not lengthen the bound.
 fn longest(backlog: &Backlog) -> (u64, u32) {
-    let work_ms = backlog.requests * backlog.limit.interval_ms() / u64::from(backlog.limit.tokens());
+    let work_ms =
+        backlog.requests * backlog.limit.interval_ms() / u64::from(backlog.limit.tokens());
     (work_ms, backlog.limit.burst())
 }

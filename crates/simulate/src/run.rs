@@ -67,8 +67,7 @@ async fn simulate(
     let store = Arc::new(MemoryStore::new());
     let clock = Clock::starting_at(START);
     let probes = Probes::plan(scenario, options.seed)?;
-    let upstream =
-        Upstream::new(options.jitter_ms.clone(), scenario.latency_ms(), options.seed);
+    let upstream = Upstream::new(options.jitter_ms.clone(), scenario.latency_ms(), options.seed);
     let world = World { upstream: Arc::new(upstream), probes: Arc::clone(&probes) };
     prepare(&*store, scenario, options, &world).await?;
 

@@ -110,13 +110,13 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`].
     pub fn load(name_or_path: &str) -> Result<Self, ScenarioError> {
-        if let Some((name, text)) = Self::BUILT_IN.into_iter().find(|(name, _)| *name == name_or_path)
+        if let Some((name, text)) =
+            Self::BUILT_IN.into_iter().find(|(name, _)| *name == name_or_path)
         {
             return Self::parse(text, name);
         }
-        let text = std::fs::read_to_string(Path::new(name_or_path)).map_err(|source| {
-            ScenarioError::Read { path: name_or_path.to_owned(), source }
-        })?;
+        let text = std::fs::read_to_string(Path::new(name_or_path))
+            .map_err(|source| ScenarioError::Read { path: name_or_path.to_owned(), source })?;
         Self::parse(&text, name_or_path)
     }
 

@@ -2,8 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use waitless_job::{
-    BucketKey, Cost, Feedback, Handlers, Job, JobContext, LimitGroup, NameError,
-    NewJob, Permit,
+    BucketKey, Cost, Feedback, Handlers, Job, JobContext, LimitGroup, NameError, NewJob, Permit,
 };
 
 use crate::{

@@ -30,6 +30,7 @@ pub(crate) struct Claimer {
     pub(crate) worker: WorkerName,
     pub(crate) slots: Arc<Slots>,
     pub(crate) per_account_max: usize,
+    pub(crate) leave_alone: Vec<AccountId>,
     pub(crate) live: Arc<Live>,
     pub(crate) granted: mpsc::UnboundedSender<Granted>,
 }
@@ -100,7 +101,8 @@ impl Claimer {
         // More lanes than free slots: the best few may all be of one account, which may have only
         // its share.
         let limit = free * 2 + 8;
-        let request = DueRequest { limit, exclude: running.iter().filter_map(full).collect() };
+        let exclude = running.iter().filter_map(full).chain(self.leave_alone.iter().cloned());
+        let request = DueRequest { limit, exclude: exclude.collect() };
         let now = self.surroundings.clock.now();
         let Due { lanes, next_at } = self.surroundings.store.due(request, now).await?;
         let free = Free { slots: free, per_account_max: self.per_account_max, running: &running };
@@ -110,8 +112,10 @@ impl Claimer {
             // next freed slot changes that.
             return Ok(Looked::NothingBefore(next_at));
         }
-        self.claim(picks.into_iter().map(|lane| Pick { lane, lease: LeaseToken::new(now) }).collect())
-            .await?;
+        self.claim(
+            picks.into_iter().map(|lane| Pick { lane, lease: LeaseToken::new(now) }).collect(),
+        )
+        .await?;
         Ok(Looked::Again)
     }
 

@@ -1,4 +1,4 @@
-use waitless_job::WorkerName;
+use waitless_job::{AccountId, WorkerName};
 
 /// What a worker is given. Times are in milliseconds.
 #[derive(Debug, Clone)]
@@ -10,6 +10,9 @@ pub struct WorkerConfig {
     /// Most slots that one account may have at a time, so that an account with many lanes cannot
     /// keep the others out. Default: three quarters of the slots, rounded up.
     pub slots_per_account_max: Option<usize>,
+    /// Accounts whose jobs this worker leaves alone, for example because it has no token of theirs.
+    /// Default none.
+    pub leave_alone: Vec<AccountId>,
     /// How long a job stays with a worker that is not heard of. Renewed every third of it.
     /// Default 60,000.
     pub lease_ms: u64,
@@ -28,6 +31,7 @@ impl Default for WorkerConfig {
             name: WorkerName::new("worker").expect("it is a name"),
             slots: 8,
             slots_per_account_max: None,
+            leave_alone: Vec::new(),
             lease_ms: 60_000,
             handler_timeout_ms: 600_000,
             grace_ms: 25_000,

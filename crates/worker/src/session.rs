@@ -1,8 +1,6 @@
-use std::{
-    sync::{
-        Arc, Mutex, MutexGuard,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{AtomicBool, Ordering},
 };
 
 use async_trait::async_trait;
@@ -147,7 +145,8 @@ impl Session {
         // What the handler has staged meanwhile is newer.
         held.checkpoint = held.checkpoint.take().or(saved.checkpoint);
         held.progress = held.progress.take().or(saved.progress);
-        held.given.extend(saved.unspent.into_iter().map(|needs| Taken::new(needs, UnixMillis(0), 0)));
+        held.given
+            .extend(saved.unspent.into_iter().map(|needs| Taken::new(needs, UnixMillis(0), 0)));
     }
 
     pub(crate) fn ended(&self) -> Option<LeaseEnd> {

@@ -5,6 +5,7 @@ use apalis_core::{
     task::Task,
     worker::{builder::WorkerBuilder, lifecycle::LifecycleService},
 };
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tower_layer::{Identity, Layer, Stack};
 use tower_service::Service;
@@ -30,6 +31,7 @@ pub struct Worker<L = Identity> {
     handlers: Handlers,
     config: WorkerConfig,
     stats: Arc<Stats>,
+    hurry: BoxFuture<'static, ()>,
     layer: L,
 }
 
@@ -43,6 +45,7 @@ impl Worker {
             handlers,
             config: WorkerConfig::default(),
             stats: Arc::default(),
+            hurry: Box::pin(std::future::pending()),
             layer: Identity::new(),
         }
     }
@@ -53,6 +56,12 @@ impl<L> Worker<L> {
     #[must_use]
     pub fn config(self, config: WorkerConfig) -> Self {
         Self { config, ..self }
+    }
+
+    /// Cuts the grace time short when this resolves: running jobs are handed back at once.
+    #[must_use]
+    pub fn hurry(self, hurry: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self { hurry: Box::pin(hurry), ..self }
     }
 
     /// Wraps every attempt in a tower layer, around those added before. A layer sees a handler that
@@ -66,6 +75,7 @@ impl<L> Worker<L> {
             handlers: self.handlers,
             config: self.config,
             stats: self.stats,
+            hurry: self.hurry,
             layer: Stack::new(layer, self.layer),
         }
     }
@@ -114,6 +124,7 @@ impl<L> Worker<L> {
             worker: name.clone(),
             slots: Slots::new(self.config.slots, self.clock.clone(), Arc::clone(&self.stats)),
             per_account_max: self.config.per_account_max(),
+            leave_alone: self.config.leave_alone,
             live: Arc::clone(&live),
             granted,
         };
@@ -138,7 +149,7 @@ impl<L> Worker<L> {
         tokio::pin!(running);
         let ran = tokio::select! {
             ran = &mut running => ran,
-            () = stop_in_phases(stop, &phase, self.config.grace_ms) => running.await,
+            () = stop_in_phases(stop, self.hurry, &phase, self.config.grace_ms) => running.await,
         };
 
         phase.send_replace(Phase::HandingBack);
@@ -161,13 +172,17 @@ impl<L> Worker<L> {
 /// Says when running jobs may go on and when they are handed back.
 async fn stop_in_phases(
     stop: impl Future<Output = ()>,
+    hurry: impl Future<Output = ()>,
     phase: &watch::Sender<Phase>,
     grace_ms: u64,
 ) {
     stop.await;
     info!(grace_ms, "stopping: takes no new job, running ones may finish");
     phase.send_replace(Phase::Stopping);
-    tokio::time::sleep(Duration::from_millis(grace_ms)).await;
+    tokio::select! {
+        () = tokio::time::sleep(Duration::from_millis(grace_ms)) => {}
+        () = hurry => {}
+    }
     info!("handing back the jobs that did not finish");
     phase.send_replace(Phase::HandingBack);
 }

@@ -13,9 +13,7 @@ use std::{
 use async_trait::async_trait;
 use support::{Bench, Running};
 use tokio::sync::watch;
-use waitless_job::{
-    HandlerResult, Handlers, Job, JobContext, JobRecord, JobState, WorkerName,
-};
+use waitless_job::{HandlerResult, Handlers, Job, JobContext, JobRecord, JobState, WorkerName};
 use waitless_store::{
     MemoryStore, Reader, Store, StoreError, Tables, Transact,
     model::{Account, Audit, Lane, LimitView, Run},
@@ -69,8 +67,7 @@ async fn the_last_failed_attempt_makes_a_dead_letter() {
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_takes_too_long_fails_and_frees_its_slot() {
     let bench = Bench::new(&[]).await;
-    let config =
-        WorkerConfig { slots: 1, handler_timeout_ms: 1_000, ..WorkerConfig::default() };
+    let config = WorkerConfig { slots: 1, handler_timeout_ms: 1_000, ..WorkerConfig::default() };
     let running = bench.start(sleepers(), config);
     let long = bench.enqueue(bench.job("sleeps", &3_600_000)).await;
     let short = bench.enqueue(bench.job("sleeps", &10)).await;
@@ -358,4 +355,19 @@ async fn a_store_that_is_away_for_a_while_ends_no_worker_and_loses_nothing() {
     }
     let stats = running.stop().await.snapshot();
     assert_eq!((stats.wakeups, stats.succeeded), (20, 20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_in_a_hurry_hands_its_jobs_back_at_once() {
+    let bench = Bench::new(&[]).await;
+    let id = bench.enqueue(bench.job("sleeps", &100_000)).await;
+    let after = |seconds| tokio::time::sleep(Duration::from_secs(seconds));
+    Worker::new(Arc::clone(&bench.store) as _, bench.clock.clone(), sleepers())
+        .hurry(after(5))
+        .run_until(after(3))
+        .await
+        .unwrap();
+    assert_eq!(bench.since_start(), 5_000);
+    let job = bench.record(id).await;
+    assert_eq!((job.state, job.attempts), (JobState::Waiting, 0));
 }

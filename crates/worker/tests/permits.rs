@@ -67,28 +67,21 @@ async fn a_job_that_waits_for_its_token_holds_no_slot() {
 async fn an_interactive_job_takes_the_next_token_of_a_bucket_that_an_import_drains() {
     let bench = Bench::new(&[("orders", "1/min burst 5 margin 0")]).await;
     let running = bench.start(handlers(), WorkerConfig::default());
-    let import = bench
-        .job("import", &30)
-        .needs_one("orders".parse().unwrap())
-        .class(Class::Bulk);
+    let import = bench.job("import", &30).needs_one("orders".parse().unwrap()).class(Class::Bulk);
     let import = bench.enqueue(import).await;
     tokio::time::sleep(Duration::from_millis(250)).await;
 
     // In the middle of the burst, which the import rides in its slot.
-    let quick = bench
-        .job("import", &1)
-        .needs_one("orders".parse().unwrap())
-        .class(Class::Interactive);
+    let quick =
+        bench.job("import", &1).needs_one("orders".parse().unwrap()).class(Class::Interactive);
     let quick = bench.enqueue(quick).await;
     let quick = bench.until(quick, JobState::Succeeded).await;
     assert_eq!(quick.finished_at.unwrap().since(quick.created_at), 100);
 
     // Later, when the bucket is empty.
     tokio::time::sleep(Duration::from_secs(200)).await;
-    let quick = bench
-        .job("import", &1)
-        .needs_one("orders".parse().unwrap())
-        .class(Class::Interactive);
+    let quick =
+        bench.job("import", &1).needs_one("orders".parse().unwrap()).class(Class::Interactive);
     let quick = bench.enqueue(quick).await;
     let quick = bench.until(quick, JobState::Succeeded).await;
     assert!(quick.finished_at.unwrap().since(quick.created_at) <= 60_100);
@@ -189,8 +182,7 @@ async fn a_limit_that_nobody_configured_is_a_dead_letter_that_names_it() {
         Ok(())
     }
     let bench = Bench::new(&[]).await;
-    let running =
-        bench.start(Handlers::new().with("asks", asks).unwrap(), WorkerConfig::default());
+    let running = bench.start(Handlers::new().with("asks", asks).unwrap(), WorkerConfig::default());
     let id = bench.enqueue(bench.job("asks", &())).await;
     let job = bench.until(id, JobState::Dead).await;
     assert!(job.error.unwrap().contains("acct/nowhere"));

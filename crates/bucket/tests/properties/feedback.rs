@@ -167,15 +167,8 @@ proptest! {
 }
 
 enum Event {
-    Send {
-        rank: usize,
-        cost: Cost,
-    },
-    Answer {
-        rank: usize,
-        remaining: u32,
-        sent_at: UnixMillis,
-    },
+    Send { rank: usize, cost: Cost },
+    Answer { rank: usize, remaining: u32, sent_at: UnixMillis },
 }
 
 /// Plays one script against a strict upstream that nobody else uses, whose answers come back after
@@ -193,23 +186,10 @@ fn assert_answers_change_nothing(script: &[Step], policy: &Policy, base_ms: u64)
     for (rank, (arrived_at, grant)) in arrivals.into_iter().enumerate() {
         let answer = upstream.arrive(arrived_at, grant.cost);
         prop_assert!(answer.accepted, "{policy}: refused at {arrived_at}");
-        events.insert(
-            (grant.at, 0, rank),
-            Event::Send {
-                rank,
-                cost: grant.cost,
-            },
-        );
+        events.insert((grant.at, 0, rank), Event::Send { rank, cost: grant.cost });
         let answered_at = arrived_at.plus(grant.step.lag_ms(policy.token_ms()));
         let remaining = answer.remaining;
-        events.insert(
-            (answered_at, 1, rank),
-            Event::Answer {
-                rank,
-                remaining,
-                sent_at: grant.at,
-            },
-        );
+        events.insert((answered_at, 1, rank), Event::Answer { rank, remaining, sent_at: grant.at });
     }
 
     let (mut alone, mut observing) = (None::<BucketState>, None::<BucketState>);
@@ -225,11 +205,7 @@ fn assert_answers_change_nothing(script: &[Step], policy: &Policy, base_ms: u64)
                 (alone, observing) = (Some(state), Some(state));
                 sent.push((rank, cost.tokens()));
             }
-            Event::Answer {
-                rank,
-                remaining,
-                sent_at,
-            } => {
+            Event::Answer { rank, remaining, sent_at } => {
                 let not_counted = sent.iter().filter(|(other, _)| *other > rank);
                 let in_flight = not_counted.map(|(_, tokens)| tokens).sum();
                 for in_flight in [0, in_flight] {
@@ -280,10 +256,6 @@ fn one_refusal_is_enough_to_learn_that_a_hidden_client_emptied_the_bucket() {
         let answer = upstream.arrive(START, Cost::ONE);
         assert!(!answer.accepted);
         let seen = observe_remaining(Some(&state), &policy, answer.remaining, 0, START, START);
-        assert_ne!(
-            wait_ms(Some(&seen), &policy, Cost::ONE, START),
-            0,
-            "{policy}"
-        );
+        assert_ne!(wait_ms(Some(&seen), &policy, Cost::ONE, START), 0, "{policy}");
     }
 }

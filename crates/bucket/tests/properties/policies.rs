@@ -13,9 +13,7 @@ pub(crate) fn official(margin_ms: u32) -> Vec<Policy> {
         .filter(|line| !line.starts_with('#'))
         .skip(1)
         .map(|line| {
-            let mut columns = line
-                .split('\t')
-                .map(|column| column.parse().expect("a number"));
+            let mut columns = line.split('\t').map(|column| column.parse().expect("a number"));
             let mut next = || columns.next().expect("three columns");
             let (interval_ms, burst): (u64, u64) = (next(), next());
             let burst = u32::try_from(burst).expect("a small number");
@@ -77,11 +75,7 @@ pub(crate) fn tolerance_outlives_margin(policy: &Policy) -> bool {
 fn the_table_holds_every_official_limit_once() {
     let mut policies = official(0);
     assert_eq!(policies.len(), 55);
-    assert!(
-        policies
-            .iter()
-            .any(|policy| policy.to_string() == "1/200ms burst 20 margin 0ms")
-    );
+    assert!(policies.iter().any(|policy| policy.to_string() == "1/200ms burst 20 margin 0ms"));
     policies.sort_by_key(|policy| (policy.interval_ms(), policy.burst()));
     policies.dedup();
     assert_eq!(policies.len(), 55);

@@ -40,71 +40,18 @@ fn every_official_limit_reads_back_as_it_was_written() {
 #[test]
 fn a_limit_is_written_in_its_largest_whole_unit() {
     for (text, tokens, interval_ms, burst, margin_ms, written) in [
-        (
-            "1/min",
-            1,
-            60_000,
-            1,
-            DEFAULT_MARGIN_MS,
-            "1/min burst 1 margin 60ms",
-        ),
-        (
-            "100/60s burst 5",
-            100,
-            60_000,
-            5,
-            60,
-            "100/min burst 5 margin 60ms",
-        ),
-        (
-            "1/1min burst 10 margin 0",
-            1,
-            60_000,
-            10,
-            0,
-            "1/min burst 10 margin 0ms",
-        ),
-        (
-            "3/20s burst 3 margin 1s",
-            3,
-            20_000,
-            3,
-            1_000,
-            "3/20s burst 3 margin 1000ms",
-        ),
+        ("1/min", 1, 60_000, 1, DEFAULT_MARGIN_MS, "1/min burst 1 margin 60ms"),
+        ("100/60s burst 5", 100, 60_000, 5, 60, "100/min burst 5 margin 60ms"),
+        ("1/1min burst 10 margin 0", 1, 60_000, 10, 0, "1/min burst 10 margin 0ms"),
+        ("3/20s burst 3 margin 1s", 3, 20_000, 3, 1_000, "3/20s burst 3 margin 1000ms"),
         ("4/15min", 4, 900_000, 4, 60, "4/15min burst 4 margin 60ms"),
-        (
-            "1/333ms margin 7ms burst 6",
-            1,
-            333,
-            6,
-            7,
-            "1/333ms burst 6 margin 7ms",
-        ),
-        (
-            " 1/24h  burst\t1 ",
-            1,
-            86_400_000,
-            1,
-            60,
-            "1/d burst 1 margin 60ms",
-        ),
-        (
-            "2/90min",
-            2,
-            5_400_000,
-            2,
-            60,
-            "2/90min burst 2 margin 60ms",
-        ),
+        ("1/333ms margin 7ms burst 6", 1, 333, 6, 7, "1/333ms burst 6 margin 7ms"),
+        (" 1/24h  burst\t1 ", 1, 86_400_000, 1, 60, "1/d burst 1 margin 60ms"),
+        ("2/90min", 2, 5_400_000, 2, 60, "2/90min burst 2 margin 60ms"),
         ("5/h", 5, 3_600_000, 5, 60, "5/h burst 5 margin 60ms"),
     ] {
         let policy: Policy = text.parse().expect(text);
-        assert_eq!(
-            Policy::from_parts(tokens, interval_ms, burst, margin_ms),
-            Ok(policy),
-            "{text}"
-        );
+        assert_eq!(Policy::from_parts(tokens, interval_ms, burst, margin_ms), Ok(policy), "{text}");
         assert_eq!(policy.to_string(), written, "{text}");
     }
 }
@@ -138,10 +85,7 @@ fn malformed_text_is_refused_with_what_was_expected() {
         ("1/min burst -1", burst),
         ("1/min margin 60", margin),
         ("1/min margin 50d", margin),
-        (
-            "1/min bursts 10",
-            "after the rate only `burst N` and `margin T` may follow",
-        ),
+        ("1/min bursts 10", "after the rate only `burst N` and `margin T` may follow"),
         ("1/min, burst 10", interval),
     ] {
         let error = text.parse::<Policy>().expect_err(text);
@@ -154,18 +98,13 @@ fn malformed_text_is_refused_with_what_was_expected() {
         );
     }
     let value: value::StrDeserializer<'_, value::Error> = "fast".into_deserializer();
-    let error = Policy::deserialize(value)
-        .expect_err("not a limit")
-        .to_string();
+    let error = Policy::deserialize(value).expect_err("not a limit").to_string();
     assert!(error.contains("expected TOKENS/INTERVAL"), "{error}");
 }
 
 #[test]
 fn long_nonsense_is_quoted_in_part() {
-    let error = "x"
-        .repeat(10_000)
-        .parse::<Policy>()
-        .expect_err("not a limit");
+    let error = "x".repeat(10_000).parse::<Policy>().expect_err("not a limit");
     assert!(error.to_string().len() < 250, "{error}");
 }
 
@@ -177,16 +116,9 @@ fn a_zero_that_would_never_grant_is_refused() {
         ("1/min burst 0", "burst"),
         ("0/0s burst 0", "tokens"),
     ] {
-        assert_eq!(
-            text.parse::<Policy>(),
-            Err(PolicyError::Zero { field }),
-            "{text}"
-        );
+        assert_eq!(text.parse::<Policy>(), Err(PolicyError::Zero { field }), "{text}");
     }
-    assert_eq!(
-        PolicyError::Zero { field: "interval" }.to_string(),
-        "interval must be at least 1"
-    );
+    assert_eq!(PolicyError::Zero { field: "interval" }.to_string(), "interval must be at least 1");
 }
 
 #[test]
@@ -206,10 +138,7 @@ fn a_bucket_beyond_exact_doubles_is_refused() {
         );
     }
     assert_eq!(
-        "1/d burst 4294967295"
-            .parse::<Policy>()
-            .expect_err("too large")
-            .to_string(),
+        "1/d burst 4294967295".parse::<Policy>().expect_err("too large").to_string(),
         "burst 4294967295 x interval 86400000 ms is too large: the product (with the margin) must \
          stay below 2^51"
     );

@@ -140,21 +140,14 @@ fn the_ceiling_is_two_intervals_for_a_single_token_and_one_otherwise() {
     let policy: Policy = "1/min burst 1 margin 60ms".parse().expect("a limit");
     assert_eq!(
         wait_or_refuse(120_001, 0, policy.wait_ceiling_ms()),
-        Patience::Refuse {
-            retry_after_seconds: 121
-        }
+        Patience::Refuse { retry_after_seconds: 121 }
     );
 }
 
 #[test]
 fn a_quota_is_read_as_a_whole() {
     let policy: Policy = "1/min burst 10 margin 0".parse().expect("a limit");
-    let state = BucketState {
-        t: 150_000,
-        ts: START,
-        iv: 60_000,
-        hold: Some(START.plus(45_000)),
-    };
+    let state = BucketState { t: 150_000, ts: START, iv: 60_000, hold: Some(START.plus(45_000)) };
     assert_eq!(
         peek(Some(&state), &policy, START.plus(1_000)),
         Quota {

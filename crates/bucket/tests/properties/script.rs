@@ -49,22 +49,17 @@ pub(crate) fn cost_permille() -> impl Strategy<Value = u64> {
 }
 
 pub(crate) fn script(steps: usize) -> impl Strategy<Value = Vec<Step>> {
-    let step = (
-        prop_oneof![4 => Just(0), 3 => 0..2_000_u64, 1 => 2_000..40_000_u64],
-        prop_oneof![2 => Just(0), 1 => 0..5_u64],
-        prop::bool::weighted(0.7),
-        cost_permille(),
-        prop_oneof![Just(0), Just(1_000), 0..=1_000_u64],
-    )
-        .prop_map(
-            |(gap_permille, gap_ms, patient, cost_permille, lag_permille)| Step {
-                gap_permille,
-                gap_ms,
-                patient,
-                cost_permille,
-                lag_permille,
-            },
-        );
+    let step =
+        (
+            prop_oneof![4 => Just(0), 3 => 0..2_000_u64, 1 => 2_000..40_000_u64],
+            prop_oneof![2 => Just(0), 1 => 0..5_u64],
+            prop::bool::weighted(0.7),
+            cost_permille(),
+            prop_oneof![Just(0), Just(1_000), 0..=1_000_u64],
+        )
+            .prop_map(|(gap_permille, gap_ms, patient, cost_permille, lag_permille)| {
+                Step { gap_permille, gap_ms, patient, cost_permille, lag_permille }
+            });
     prop::collection::vec(step, 1..steps)
 }
 
@@ -95,11 +90,7 @@ pub(crate) fn play(script: &[Step], policy: &Policy, from: Option<BucketState>) 
         }
         if let Decision::Allowed { state: next, .. } = decision {
             state = Some(next);
-            grants.push(Grant {
-                at: now,
-                cost,
-                step: *step,
-            });
+            grants.push(Grant { at: now, cost, step: *step });
         }
     }
     grants
@@ -122,10 +113,7 @@ pub(crate) fn take_one(state: &mut Option<BucketState>, policy: &Policy, now: &m
 
 /// In no window between two of these moments were more tokens spent than burst + elapsed x rate.
 pub(crate) fn assert_within_bound(policy: &Policy, spent: &[(UnixMillis, Cost)]) -> TestResult {
-    let (tokens, interval_ms) = (
-        i128::from(policy.tokens()),
-        i128::from(policy.interval_ms()),
-    );
+    let (tokens, interval_ms) = (i128::from(policy.tokens()), i128::from(policy.interval_ms()));
     let burst = i128::from(policy.burst()) * interval_ms;
     for (first, (start, _)) in spent.iter().enumerate() {
         let mut sum = 0;
@@ -166,11 +154,7 @@ impl StoredState {
 
     /// The same, open, and not from the future.
     pub(crate) fn open(self) -> Self {
-        Self {
-            age_ms: self.age_ms.max(0),
-            hold_ms: None,
-            ..self
-        }
+        Self { age_ms: self.age_ms.max(0), hold_ms: None, ..self }
     }
 }
 
@@ -181,12 +165,10 @@ pub(crate) fn stored_state() -> impl Strategy<Value = StoredState> {
         prop_oneof![Just(0), -400_000..0_i64, 0..2_000_i64, 0..4_000_000_i64],
         prop_oneof![2 => Just(None), 1 => (-1_000..600_000_i64).prop_map(Some)],
     )
-        .prop_map(
-            |(level_permille, level_units, age_ms, hold_ms)| StoredState {
-                level_permille,
-                level_units,
-                age_ms,
-                hold_ms,
-            },
-        )
+        .prop_map(|(level_permille, level_units, age_ms, hold_ms)| StoredState {
+            level_permille,
+            level_units,
+            age_ms,
+            hold_ms,
+        })
 }

@@ -40,11 +40,7 @@ fn without_a_margin_the_burst_goes_at_once_and_then_one_per_interval() {
 fn a_long_run_is_granted_burst_plus_elapsed_over_interval() {
     for policy in [official(0), official(60), official(7)].concat() {
         let (margin_ms, interval_ms) = (u64::from(policy.margin_ms()), policy.interval_ms());
-        let spacing_ms = if policy.burst() == 1 {
-            interval_ms + margin_ms
-        } else {
-            interval_ms
-        };
+        let spacing_ms = if policy.burst() == 1 { interval_ms + margin_ms } else { interval_ms };
         let first_ms = if policy.burst() == 1 { 0 } else { margin_ms };
         let run_ms = 1_000 * interval_ms + 1;
         let granted = greedy(&policy, 1_000 + requests(&policy))

@@ -46,9 +46,6 @@ impl StrictUpstream {
             self.accepted.push((at, cost));
         }
         let remaining = u32::try_from(self.level(at) / self.interval_ms).expect("at most burst");
-        Answer {
-            accepted,
-            remaining,
-        }
+        Answer { accepted, remaining }
     }
 }

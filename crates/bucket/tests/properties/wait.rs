@@ -179,20 +179,13 @@ proptest! {
 }
 
 fn draw() -> impl Strategy<Value = (Option<StoredState>, u64, usize)> {
-    (
-        prop::option::weighted(0.8, stored_state()),
-        cost_permille(),
-        0..1_000_usize,
-    )
+    (prop::option::weighted(0.8, stored_state()), cost_permille(), 0..1_000_usize)
 }
 
 /// The answer for all of the draws is what the answers for each of them add up to.
 fn assert_all_or_none(draws: &[Draw<'_>]) -> TestResult {
     let alone = |now| -> Vec<_> {
-        draws
-            .iter()
-            .map(|draw| evaluate(draw.state, draw.policy, draw.cost, now))
-            .collect()
+        draws.iter().map(|draw| evaluate(draw.state, draw.policy, draw.cost, now)).collect()
     };
     match evaluate_all(draws, START) {
         AllDecision::Allowed(states) => {
@@ -215,17 +208,10 @@ fn assert_all_or_none(draws: &[Draw<'_>]) -> TestResult {
                 })
                 .collect();
             prop_assert_eq!(Some(&wait_ms), waits.iter().max());
-            prop_assert_eq!(
-                Some(binding),
-                waits.iter().position(|wait| *wait == wait_ms)
-            );
+            prop_assert_eq!(Some(binding), waits.iter().position(|wait| *wait == wait_ms));
 
             let at_wake = evaluate_all(draws, START.plus(wait_ms));
-            prop_assert!(
-                matches!(at_wake, AllDecision::Allowed(_)),
-                "woke to {:?}",
-                at_wake
-            );
+            prop_assert!(matches!(at_wake, AllDecision::Allowed(_)), "woke to {:?}", at_wake);
             let before = evaluate_all(draws, START.plus(wait_ms - 1));
             prop_assert!(
                 matches!(before, AllDecision::Denied { wait_ms: 1, .. }),
@@ -246,19 +232,9 @@ fn no_draws_at_all_are_allowed() {
 fn the_first_of_equal_waits_binds() {
     let policy: Policy = "1/min burst 1 margin 0".parse().expect("a limit");
     let spent = charge(None, &policy, Cost::ONE, START);
-    let full = Draw {
-        state: None,
-        policy: &policy,
-        cost: Cost::ONE,
-    };
-    let empty = Draw {
-        state: Some(&spent),
-        ..full
-    };
-    let denied = AllDecision::Denied {
-        wait_ms: 60_000,
-        binding: 1,
-    };
+    let full = Draw { state: None, policy: &policy, cost: Cost::ONE };
+    let empty = Draw { state: Some(&spent), ..full };
+    let denied = AllDecision::Denied { wait_ms: 60_000, binding: 1 };
     assert_eq!(evaluate_all(&[full, empty, empty], START), denied);
 }
 
@@ -266,21 +242,9 @@ fn the_first_of_equal_waits_binds() {
 fn an_impossible_cost_does_not_overflow_the_largest_bucket_in_debt() {
     let policy = Policy::from_parts(1, 1 << 51, 1, 0).expect("exactly 2^51 units");
     let most = Cost::new(u32::MAX).expect("not 0");
-    let state = charge(
-        Some(&charge(None, &policy, most, START)),
-        &policy,
-        most,
-        START,
-    );
-    let draws = [Draw {
-        state: Some(&state),
-        policy: &policy,
-        cost: most,
-    }];
-    let denied = AllDecision::Denied {
-        wait_ms: u64::MAX,
-        binding: 0,
-    };
+    let state = charge(Some(&charge(None, &policy, most, START)), &policy, most, START);
+    let draws = [Draw { state: Some(&state), policy: &policy, cost: most }];
+    let denied = AllDecision::Denied { wait_ms: u64::MAX, binding: 0 };
     assert_eq!(evaluate_all(&draws, START), denied);
     // A debt is cut off at 2^51 units; the token itself is another 2^51.
     assert_eq!(wait_ms(Some(&state), &policy, Cost::ONE, START), 1 << 52);

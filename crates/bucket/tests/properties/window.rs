@@ -109,10 +109,7 @@ fn refused_after_jitter(script: &[Step], policy: &Policy, jitter_ms: u64) -> Opt
         .collect();
     arrivals.sort();
     let mut upstream = StrictUpstream::new(policy);
-    arrivals
-        .into_iter()
-        .find(|(at, cost)| !upstream.arrive(*at, *cost).accepted)
-        .map(|(at, _)| at)
+    arrivals.into_iter().find(|(at, cost)| !upstream.arrive(*at, *cost).accepted).map(|(at, _)| at)
 }
 
 #[test]
@@ -120,18 +117,14 @@ fn without_a_margin_the_same_jitter_is_rejected() {
     let sent_late_then_in_time = |policy: Policy| {
         let mut upstream = StrictUpstream::new(&policy);
         let first = evaluate(None, &policy, Cost::ONE, START);
-        let Decision::Allowed { state, .. } = first else {
-            panic!("{first:?}")
-        };
+        let Decision::Allowed { state, .. } = first else { panic!("{first:?}") };
         upstream.arrive(START.plus(60), Cost::ONE);
         let second = wait_ms(Some(&state), &policy, Cost::ONE, START);
         upstream.arrive(START.plus(second), Cost::ONE).accepted
     };
     for policy in official(0).into_iter().filter(|policy| policy.burst() == 1) {
         assert!(!sent_late_then_in_time(policy), "{policy}");
-        assert!(sent_late_then_in_time(
-            policy.with_margin_ms(60).expect("a small margin")
-        ));
+        assert!(sent_late_then_in_time(policy.with_margin_ms(60).expect("a small margin")));
     }
 }
 
@@ -169,11 +162,7 @@ fn play_with_hand_backs(
                 spent.push((now, cost));
             } else {
                 let back_at = now.plus(step.lag_ms(held_ms));
-                unused.push(HandBack {
-                    taken_at: now,
-                    back_at,
-                    cost,
-                });
+                unused.push(HandBack { taken_at: now, back_at, cost });
             }
         }
     }
@@ -185,10 +174,7 @@ fn assert_within_bound_and_hand_backs(
     spent: &[(UnixMillis, Cost)],
     handed_back: &[HandBack],
 ) -> TestResult {
-    let (tokens, interval_ms) = (
-        i128::from(policy.tokens()),
-        i128::from(policy.interval_ms()),
-    );
+    let (tokens, interval_ms) = (i128::from(policy.tokens()), i128::from(policy.interval_ms()));
     for (first, (start, _)) in spent.iter().enumerate() {
         let mut sum = 0;
         for (end, cost) in &spent[first..] {
@@ -219,9 +205,7 @@ fn a_late_hand_back_can_add_its_token_to_a_burst() {
     let mut state = None;
     let take = |state: &mut Option<BucketState>, now| {
         let decision = evaluate(state.as_ref(), &policy, Cost::ONE, now);
-        let Decision::Allowed { state: next, .. } = decision else {
-            panic!("{decision:?}")
-        };
+        let Decision::Allowed { state: next, .. } = decision else { panic!("{decision:?}") };
         *state = Some(next);
     };
     take(&mut state, START); // never sent
@@ -276,10 +260,7 @@ fn two_workers_whose_clocks_differ_by_five_minutes_share_one_limit() {
                 granted += 1;
             }
         }
-        assert!(
-            (60..=65).contains(&granted),
-            "{granted} in an hour, skew {skew_ms} ms"
-        );
+        assert!((60..=65).contains(&granted), "{granted} in an hour, skew {skew_ms} ms");
     }
 }
 

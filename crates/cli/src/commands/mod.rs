@@ -2,18 +2,28 @@
 
 mod account;
 mod completions;
+mod demo;
 mod doctor;
+mod import;
 mod job;
 mod limit;
+mod mock;
 mod run;
 mod simulate;
 
 use anyhow::{Context, Result};
+use chrono::{DateTime, Utc};
+use waitless_job::UnixMillis;
 
 use crate::{
     args::{Cli, Command},
     exit::Exit,
 };
+
+/// A moment as chrono has it.
+pub(crate) fn wall_time(at: UnixMillis) -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(at.0).unwrap_or_default()
+}
 
 /// Runs a command to its end.
 pub(crate) fn run(cli: Cli) -> Result<Exit> {
@@ -34,7 +44,12 @@ pub(crate) fn run(cli: Cli) -> Result<Exit> {
                     Command::Limit(command) => limit::run(&global, command).await,
                     Command::Account(command) => account::run(&global, command).await,
                     Command::Doctor(args) => doctor::run(&global, &args).await,
-                    _ => todo!(),
+                    Command::Demo(args) => demo::run(&global, &args).await,
+                    Command::Import(args) => import::run(&global, &args).await,
+                    Command::Mock(args) => mock::run(&global, &args).await,
+                    Command::Completions { .. } | Command::Simulate(_) => {
+                        unreachable!("they ran without a runtime")
+                    }
                 }
             })
         }

@@ -1,0 +1,253 @@
+use std::{collections::HashMap, sync::Arc};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use waitless_bucket::Policy;
+use waitless_job::{Clock, NewJob, RunId};
+use waitless_sink::Sink;
+use waitless_store::{
+    Store,
+    model::{Account, Run},
+};
+use waitless_upstream::{BaseUrl, Catalogue, Client, ClientConfig};
+use waitless_wb::{Connector, SellerToken, Tokens};
+use waitless_wb_mock::{Dataset, DatasetSize, Mock, MockConfig, SellerSizes};
+
+use crate::{
+    args::{Demo, Global},
+    commands::{mock, wall_time},
+    digitize::{Digitization, Driven},
+    exit::{Exit, Failure},
+    format::{span, thousands},
+    open, output,
+    verify::{self, Landing},
+};
+
+/// Rows of a page: small pages make many requests of little work, which is what there is to see.
+const PAGE_ROWS: u32 = 200;
+
+/// What a demo came to.
+#[derive(Debug, Serialize)]
+struct Summary {
+    sellers: u32,
+    datasets: u64,
+    requests: u64,
+    rows_expected: u64,
+    rows_landed: u64,
+    rows_missing: u64,
+    rows_duplicated: u64,
+    upstream_429: u64,
+    makespan_seconds: f64,
+    bound_seconds: f64,
+    makespan_over_bound: f64,
+    wakeups_per_request: f64,
+    slot_wait_seconds: f64,
+    jobs_dead: u64,
+}
+
+pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
+    let clock = Clock::system();
+    let store = open::store(&args.store).await?;
+    let sink = open::sink(args.sink.as_deref().unwrap_or("sqlite::memory:")).await?;
+    let mock = mock::start(MockConfig {
+        port: 0,
+        speed: args.speed,
+        sellers: args.sellers as usize,
+        seed: args.seed,
+        page_rows: PAGE_ROWS,
+        sizes: SellerSizes {
+            orders: DatasetSize::Pages(4..=36),
+            sales: DatasetSize::Pages(2..=26),
+        },
+        jitter_ms: args.jitter_ms.clone(),
+        now: wall_time(clock.now()),
+        late_updates: true,
+        ..MockConfig::default()
+    })
+    .await?;
+    let catalogue = Arc::new(waitless_wb::catalogue().scaled(args.speed, args.margin_ms)?);
+    eprintln!(
+        "waitless {}  store={}  slots={}  upstream=built-in strict marketplace at {} ({} sellers, \
+         {} x real time)",
+        env!("CARGO_PKG_VERSION"),
+        args.store,
+        args.slots,
+        mock.base_url(),
+        args.sellers,
+        args.speed,
+    );
+
+    let sellers = Sellers::enter(&*store, &mock, &catalogue, &clock).await?;
+    let client = Client::new(catalogue, ClientConfig::default())?;
+    let connector = Connector::new(client, sellers.tokens, Arc::clone(&sink))
+        .base_url(mock.base_url().parse::<BaseUrl>()?);
+    let started_at = clock.now();
+    let digitization = Digitization {
+        store,
+        clock: clock.clone(),
+        handlers: waitless_wb::handlers(connector)?,
+        run: sellers.run,
+        names: sellers.names,
+        slots: args.slots,
+        slots_per_account_max: args.slots,
+        leave_alone: Vec::new(),
+    };
+    let driven = digitization.drive(global, || mock.summary().rejected_429).await?;
+    if let Some(exit) = driven.interrupted {
+        return Ok(exit);
+    }
+    let makespan_ms = driven
+        .jobs
+        .iter()
+        .filter_map(|job| job.finished_at)
+        .max()
+        .map_or(0, |at| at.since(started_at));
+    let landing = compare(&*sink, &mock).await?;
+    let summary =
+        summary(args.sellers, &driven, landing, makespan_ms, sellers.bound_ms, &mock);
+    output::one(global.output(), &summary, "demo", text)?;
+    mock.stop().await;
+    if landing.missing == 0 && landing.duplicated == 0 && landing.landed == landing.expected {
+        return Ok(Exit::Ok);
+    }
+    Err(Failure::new(Exit::Failed, "not every row has landed exactly once"))
+}
+
+/// The mock's sellers, known to the store and with their work enqueued.
+struct Sellers {
+    tokens: Tokens,
+    names: HashMap<waitless_job::AccountId, String>,
+    run: RunId,
+    /// Time in milliseconds that the slowest bucket needs by arithmetic alone.
+    bound_ms: u64,
+}
+
+impl Sellers {
+    async fn enter(
+        store: &dyn Store,
+        mock: &Mock,
+        catalogue: &Catalogue,
+        clock: &Clock,
+    ) -> Result<Self> {
+        let now = clock.now();
+        let run = Run { id: RunId::new(now), name: "demo".into(), started_at: now };
+        store.put_run(run.clone()).await?;
+        let mut sellers = Self {
+            tokens: Tokens::new(),
+            names: HashMap::new(),
+            run: run.id,
+            bound_ms: 0,
+        };
+        let since = waitless_wb::deepest_day(now);
+        let mut jobs: Vec<NewJob> = Vec::new();
+        for seller in mock.sellers() {
+            let token = SellerToken::parse(&mock.token(seller.index), now)?;
+            let id = token.account().clone();
+            let account = Account {
+                id: id.clone(),
+                name: seller.name.as_str().into(),
+                upstream: "wildberries".into(),
+                added_at: now,
+                token_expires_at: Some(token.expires_at()),
+                paused: None,
+            };
+            store.put_account(account).await?;
+            let limits = catalogue.limits(&id, token.family())?;
+            for dataset in Dataset::ALL {
+                let policy: Option<&Policy> = limits
+                    .iter()
+                    .find(|(bucket, _)| bucket.group.as_str() == dataset.name())
+                    .map(|(_, policy)| policy);
+                let policy = policy.context("every dataset has a limit")?;
+                let bound_ms = policy.bound_ms(mock.import_requests(seller.index, dataset));
+                sellers.bound_ms = sellers.bound_ms.max(bound_ms);
+            }
+            store.set_limits(limits, now).await?;
+            let plan = waitless_wb::plan(&id, &waitless_wb::Dataset::ALL, since, now)?;
+            jobs.extend(plan.jobs.into_iter().map(|job| job.run(run.id)));
+            sellers.names.insert(id, seller.name.clone());
+            sellers.tokens.put(token);
+        }
+        store.enqueue(jobs, now).await?;
+        Ok(sellers)
+    }
+}
+
+async fn compare(sink: &dyn Sink, mock: &Mock) -> Result<Landing> {
+    let mut landing = Landing::default();
+    for seller in mock.sellers() {
+        for dataset in Dataset::ALL {
+            let expected = mock.expected(seller.index, dataset).map(|row| {
+                (row.key, row.last_change_date.format("%Y-%m-%dT%H:%M:%S").to_string())
+            });
+            landing += verify::compare(sink, &seller.sid, dataset.name(), expected).await?;
+        }
+    }
+    Ok(landing)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people; the numbers are small")]
+fn summary(
+    sellers: u32,
+    driven: &Driven,
+    landing: Landing,
+    makespan_ms: u64,
+    bound_ms: u64,
+    mock: &Mock,
+) -> Summary {
+    let counted = mock.summary();
+    let jobs_dead = driven.jobs.iter().filter(|job| job.state == waitless_job::JobState::Dead);
+    Summary {
+        sellers,
+        datasets: driven.jobs.len() as u64,
+        requests: counted.accepted,
+        rows_expected: landing.expected,
+        rows_landed: landing.landed,
+        rows_missing: landing.missing,
+        rows_duplicated: landing.duplicated,
+        upstream_429: counted.rejected_429,
+        makespan_seconds: makespan_ms as f64 / 1_000.0,
+        bound_seconds: bound_ms as f64 / 1_000.0,
+        makespan_over_bound: makespan_ms as f64 / bound_ms.max(1) as f64,
+        wakeups_per_request: driven.stats.wakeups as f64 / counted.accepted.max(1) as f64,
+        slot_wait_seconds: driven.stats.slot_wait_ms as f64 / 1_000.0,
+        jobs_dead: jobs_dead.count() as u64,
+    }
+}
+
+fn text(summary: &Summary) -> String {
+    let all_landed = summary.rows_missing == 0 && summary.rows_duplicated == 0;
+    format!(
+        "\n{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice\n\
+         {sellers} sellers, {datasets} datasets, {requests} requests in {makespan} ({ratio:.3} x the \
+         {bound} that the limits allow)\n\
+         429s from the marketplace: {refused}\n\
+         slot seconds spent waiting: {waiting:.1}\n\
+         wake-ups a request: {wakeups:.2}\n\
+         dead jobs: {dead}\n",
+        verdict = if all_landed { "every row landed exactly once" } else { "ROWS ARE MISSING" },
+        landed = thousands(summary.rows_landed),
+        expected = thousands(summary.rows_expected),
+        missing = summary.rows_missing,
+        duplicated = summary.rows_duplicated,
+        sellers = summary.sellers,
+        datasets = summary.datasets,
+        requests = thousands(summary.requests),
+        makespan = span(millis(summary.makespan_seconds)),
+        ratio = summary.makespan_over_bound,
+        bound = span(millis(summary.bound_seconds)),
+        refused = summary.upstream_429,
+        waiting = summary.slot_wait_seconds,
+        wakeups = summary.wakeups_per_request,
+        dead = summary.jobs_dead,
+    )
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a summary's times are whole milliseconds from 0 on"
+)]
+fn millis(seconds: f64) -> u64 {
+    (seconds * 1_000.0).round() as u64
+}

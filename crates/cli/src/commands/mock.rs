@@ -1,0 +1,82 @@
+use anyhow::Result;
+use serde::Serialize;
+use waitless_job::Clock;
+use waitless_wb_mock::{Mock, MockConfig, MockError, Summary};
+
+use crate::{
+    args::{Global, Mock as Args},
+    commands::wall_time,
+    exit::{Exit, Failure},
+    output,
+    signals::Signals,
+};
+
+/// What a client of the mock needs to know.
+#[derive(Debug, Serialize)]
+struct Serving {
+    base_url: String,
+    sellers: Vec<Seller>,
+}
+
+#[derive(Debug, Serialize)]
+struct Seller {
+    name: String,
+    sid: String,
+    /// Made up, like everything here.
+    token: String,
+}
+
+pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
+    let config = MockConfig {
+        port: args.port,
+        speed: args.speed,
+        sellers: args.sellers as usize,
+        seed: args.seed,
+        jitter_ms: args.jitter_ms.clone(),
+        now: wall_time(Clock::system().now()),
+        late_updates: true,
+        ..MockConfig::default()
+    };
+    let mut signals = Signals::listen()?;
+    let mock = start(config).await?;
+    let sellers = mock.sellers().iter().map(|seller| Seller {
+        name: seller.name.clone(),
+        sid: seller.sid.clone(),
+        token: mock.token(seller.index),
+    });
+    let serving = Serving { base_url: mock.base_url(), sellers: sellers.collect() };
+    output::one(global.output(), &serving, &serving.base_url, text)?;
+    let exit = signals.next().await;
+    let Summary { requests, accepted, rejected_429, .. } = mock.stop().await;
+    eprintln!("answered {requests} requests, {accepted} with rows, {rejected_429} with 429");
+    Ok(exit)
+}
+
+/// Starts a mock; a port in use says which flag to change.
+pub(crate) async fn start(config: MockConfig) -> Result<Mock> {
+    Mock::start(config).await.map_err(|error| match error {
+        MockError::PortInUse { .. } => {
+            Failure::new(Exit::Conflict, format!("{error}; --port 0 takes a free one"))
+        }
+        error => error.into(),
+    })
+}
+
+fn text(serving: &Serving) -> String {
+    let Serving { base_url, sellers } = serving;
+    let mut text = format!(
+        "a strict marketplace at {base_url} with {} sellers; Ctrl-C ends it\n\n\
+         a seller's token   curl -s {base_url}/_mock/token/0 > token\n\
+         its orders         curl -i -H \"Authorization: $(cat token)\" '{base_url}/api/v1/supplier/orders?dateFrom=2020-01-01'\n\
+         what it counted    curl -s {base_url}/_mock/summary\n\
+         import it          waitless import --account demo --token-file token --base-url {base_url}\n\n",
+        sellers.len()
+    );
+    for seller in sellers.iter().take(20) {
+        text.push_str(&format!("{:<12} {}\n", seller.name, seller.sid));
+    }
+    if sellers.len() > 20 {
+        text.push_str(&format!("... and {} more\n", sellers.len() - 20));
+    }
+    text
+}

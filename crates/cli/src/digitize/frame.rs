@@ -1,0 +1,148 @@
+//! A run at one moment, as lines of text.
+
+use std::collections::HashMap;
+
+use waitless_bucket::peek;
+use waitless_job::{AccountId, JobRecord, JobState, UnixMillis};
+use waitless_scheduler::{Binding, RunProgress, run_progress};
+use waitless_store::model::LimitView;
+use waitless_worker::StatsSnapshot;
+
+use crate::format::{span, thousands};
+
+/// Time that a request is taken to hold its slot, for the ETA only.
+const REQUEST_MS: u64 = 500;
+
+/// Everything about a run at one moment.
+pub(crate) struct Frame {
+    pub(crate) now: UnixMillis,
+    pub(crate) started_at: UnixMillis,
+    pub(crate) jobs: Vec<JobRecord>,
+    pub(crate) limits: Vec<LimitView>,
+    pub(crate) names: HashMap<AccountId, String>,
+    pub(crate) slots: usize,
+    pub(crate) stats: StatsSnapshot,
+    /// Requests that the upstream answered with 429.
+    pub(crate) refused: u64,
+}
+
+/// One bucket's line.
+struct Line {
+    left_ms: u64,
+    text: String,
+}
+
+impl Frame {
+    /// Whether every job has ended.
+    pub(crate) fn is_finished(&self) -> bool {
+        !self.jobs.is_empty() && self.jobs.iter().all(|job| job.state.is_final())
+    }
+
+    pub(crate) fn progress(&self) -> RunProgress {
+        run_progress(&self.jobs, &self.limits, self.slots as u64, REQUEST_MS, self.now)
+    }
+
+    /// A line per busy bucket, the one that takes longest first.
+    pub(crate) fn bucket_lines(&self) -> Vec<String> {
+        let progress = self.progress();
+        let binding = progress.eta.as_ref().and_then(|eta| match &eta.binding {
+            Binding::Bucket { bucket } => Some(bucket.clone()),
+            Binding::Slots => None,
+        });
+        let mut lines: Vec<Line> = self
+            .limits
+            .iter()
+            .filter_map(|view| {
+                let jobs: Vec<&JobRecord> = self
+                    .jobs
+                    .iter()
+                    .filter(|job| !job.state.is_final() && draws_on(job, view))
+                    .collect();
+                if jobs.is_empty() {
+                    return None;
+                }
+                let needs = progress.eta.iter().flat_map(|eta| &eta.buckets);
+                let left_ms = needs
+                    .filter(|time| time.bucket == view.bucket)
+                    .map(|time| time.needs_ms)
+                    .max()
+                    .unwrap_or(0);
+                let is_binding = binding.as_ref() == Some(&view.bucket);
+                Some(Line { left_ms, text: self.bucket_line(view, &jobs, left_ms, is_binding) })
+            })
+            .collect();
+        lines.sort_by(|a, b| b.left_ms.cmp(&a.left_ms).then_with(|| a.text.cmp(&b.text)));
+        lines.into_iter().map(|line| line.text).collect()
+    }
+
+    fn bucket_line(
+        &self,
+        view: &LimitView,
+        jobs: &[&JobRecord],
+        left_ms: u64,
+        is_binding: bool,
+    ) -> String {
+        let quota = peek(view.state.as_ref(), &view.policy, self.now);
+        let account = &view.bucket.account;
+        let name = self.names.get(account).map_or(account.as_str(), String::as_str);
+        let done: u64 = jobs.iter().map(|job| job.progress.requests_done).sum();
+        let total: u64 = jobs
+            .iter()
+            .map(|job| job.progress.requests_done + job.progress.requests_left())
+            .sum();
+        let token = match quota.held_until {
+            Some(until) => format!("held by the upstream, opens in {}", span(until.since(self.now))),
+            None if quota.next_token_in_ms == 0 => "token ready".to_owned(),
+            None => format!("next token in {}", span(quota.next_token_in_ms)),
+        };
+        format!(
+            "{name:<12.12} {group:<8.8} {level:>2}/{cap:<2} {token:<20} {bar} {done:>3}/{total:<3} \
+             pages  ETA {eta}{mark}",
+            group = view.bucket.group.as_str(),
+            level = quota.remaining,
+            cap = quota.capacity,
+            bar = bar(done, total),
+            eta = span(left_ms),
+            mark = if is_binding { "  ◀ binding" } else { "" },
+        )
+    }
+
+    /// The whole run in one line.
+    pub(crate) fn total_line(&self) -> String {
+        let progress = self.progress();
+        let ended = self.jobs.iter().filter(|job| job.state.is_final()).count();
+        let dead = self.jobs.iter().filter(|job| job.state == JobState::Dead).count();
+        let running = self.jobs.iter().filter(|job| job.state == JobState::Running).count();
+        let eta = progress.eta.as_ref().map_or_else(
+            || "done".to_owned(),
+            |eta| format!("ETA {}", span(eta.at.since(self.now))),
+        );
+        let dead = if dead == 0 { String::new() } else { format!("  dead {dead}") };
+        format!(
+            "{elapsed:>6}  datasets {ended}/{datasets}{dead}  requests {requests}  rows {rows}  \
+             429s {refused}  slots {running}/{slots}  slot seconds spent waiting {waiting}  {eta}",
+            elapsed = span(self.now.since(self.started_at)),
+            datasets = self.jobs.len(),
+            requests = thousands(self.stats.requests),
+            rows = thousands(progress.rows),
+            refused = self.refused,
+            slots = self.slots,
+            waiting = seconds(self.stats.slot_wait_ms),
+        )
+    }
+}
+
+/// Milliseconds as seconds with one decimal, from whole numbers.
+fn seconds(ms: u64) -> String {
+    format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
+}
+
+fn draws_on(job: &JobRecord, view: &LimitView) -> bool {
+    job.account == view.bucket.account && job.lane().draws_on(&view.bucket.group)
+}
+
+fn bar(done: u64, total: u64) -> String {
+    const WIDTH: u64 = 16;
+    let filled = if total == 0 { 0 } else { (done * WIDTH / total).min(WIDTH) };
+    (0..WIDTH).map(|cell| if cell < filled { '█' } else { '░' }).collect()
+}

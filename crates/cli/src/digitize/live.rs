@@ -1,0 +1,83 @@
+use std::{io::IsTerminal, time::Duration};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use tokio::time::Instant;
+
+use super::Frame;
+use crate::args::Global;
+
+/// Most bucket lines shown at once.
+const LINES_MAX: usize = 14;
+
+/// Time between two plain lines.
+const PLAIN_EVERY: Duration = Duration::from_secs(2);
+
+/// Shows a run on standard error: redrawn on a terminal, plain lines elsewhere.
+pub(crate) enum Live {
+    Terminal { all: MultiProgress, lines: Vec<ProgressBar> },
+    Plain { last: Option<Instant> },
+}
+
+impl Live {
+    pub(crate) fn new(global: &Global) -> Self {
+        let is_terminal = std::io::stderr().is_terminal() && global.output().is_for_people();
+        if is_terminal {
+            Self::Terminal { all: MultiProgress::new(), lines: Vec::new() }
+        } else {
+            Self::Plain { last: None }
+        }
+    }
+
+    pub(crate) fn show(&mut self, frame: Frame) {
+        match self {
+            Self::Plain { last } => {
+                let now = Instant::now();
+                let due = last.is_none_or(|last| now - last >= PLAIN_EVERY);
+                if due || frame.is_finished() {
+                    *last = Some(now);
+                    eprintln!("{}", frame.total_line());
+                }
+            }
+            Self::Terminal { all, lines } => {
+                let mut texts = frame.bucket_lines();
+                if texts.len() > LINES_MAX {
+                    let more = texts.len() - LINES_MAX;
+                    texts.truncate(LINES_MAX);
+                    texts.push(format!("... and {more} more buckets"));
+                }
+                texts.push(frame.total_line());
+                while lines.len() < texts.len() {
+                    let line = all.add(ProgressBar::no_length());
+                    line.set_style(ProgressStyle::with_template("{wide_msg}").expect("it is one"));
+                    lines.push(line);
+                }
+                for unused in lines.drain(texts.len()..) {
+                    all.remove(&unused);
+                }
+                for (line, text) in lines.iter().zip(texts) {
+                    line.set_message(text);
+                }
+            }
+        }
+    }
+
+    /// Says something beside the picture.
+    pub(crate) fn note(&self, text: &str) {
+        match self {
+            Self::Plain { .. } => eprintln!("{text}"),
+            Self::Terminal { all, .. } => {
+                // A line that cannot be drawn is not worth ending for.
+                let _ = all.println(text);
+            }
+        }
+    }
+
+    /// Leaves the last picture standing.
+    pub(crate) fn end(self) {
+        if let Self::Terminal { lines, .. } = self {
+            for line in lines {
+                line.abandon();
+            }
+        }
+    }
+}
