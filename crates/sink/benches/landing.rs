@@ -1,6 +1,7 @@
 //! How many rows a second land durably: pages of 80,000 rows of 700 bytes in batches of 1,000.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use tempfile::TempDir;
@@ -41,7 +42,7 @@ fn page() -> Vec<Batch> {
         .collect()
 }
 
-async fn land(sink: &'static SqliteSink, page: Vec<Batch>, in_flight: usize) -> Landed {
+async fn land(sink: &Arc<SqliteSink>, page: Vec<Batch>, in_flight: usize) -> Landed {
     let mut landed = Landed::default();
     let mut tasks = JoinSet::new();
     for batch in page {
@@ -52,6 +53,7 @@ async fn land(sink: &'static SqliteSink, page: Vec<Batch>, in_flight: usize) -> 
                 .expect("one is in flight")
                 .expect("no panic");
         }
+        let sink = Arc::clone(sink);
         tasks.spawn(async move { sink.land(batch).await.expect("it lands") });
     }
     while let Some(batch) = tasks.join_next().await {
@@ -61,12 +63,12 @@ async fn land(sink: &'static SqliteSink, page: Vec<Batch>, in_flight: usize) -> 
 }
 
 /// A sink of its own for each run, in the build's directory: the usual place for temporary files
-/// may be memory. The few sinks of a benchmark are leaked, because tasks need them for `'static`.
-fn fresh(runtime: &Runtime) -> (TempDir, &'static SqliteSink) {
+/// may be memory.
+fn fresh(runtime: &Runtime) -> (Arc<SqliteSink>, TempDir) {
     let directory = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let url = SinkUrl::File(directory.path().join("rows.db"));
     let sink = runtime.block_on(SqliteSink::open(url)).expect("it opens");
-    (directory, Box::leak(Box::new(sink)))
+    (Arc::new(sink), directory)
 }
 
 fn landing(criterion: &mut Criterion) {
@@ -86,23 +88,23 @@ fn landing(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             bencher.iter_batched(
                 || (fresh(&runtime), page.clone()),
-                |((directory, sink), page)| {
-                    let landed = runtime.block_on(land(sink, page, in_flight));
+                |((sink, directory), page)| {
+                    let landed = runtime.block_on(land(&sink, page, in_flight));
                     assert_eq!(landed.inserted, ROWS as u64);
-                    directory
+                    (sink, directory)
                 },
                 BatchSize::PerIteration,
             );
         });
     }
 
-    let (_directory, sink) = fresh(&runtime);
-    runtime.block_on(land(sink, page.clone(), 8));
+    let (sink, _directory) = fresh(&runtime);
+    runtime.block_on(land(&sink, page.clone(), 8));
     group.bench_function("the same again, 8 in flight", |bencher| {
         bencher.iter_batched(
             || page.clone(),
             |page| {
-                let landed = runtime.block_on(land(sink, page, 8));
+                let landed = runtime.block_on(land(&sink, page, 8));
                 assert!(black_box(landed).nothing_new());
             },
             BatchSize::PerIteration,

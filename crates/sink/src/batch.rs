@@ -27,8 +27,8 @@ pub struct Row {
     /// Opaque text that sorts byte by byte from old to new, such as a date of the last change.
     /// All rows of a dataset without versions may carry the same one: then the last write wins.
     pub version: String,
-    /// The row itself. It is stored byte for byte, white space included, and two bodies are the
-    /// same only if their bytes are.
+    /// The row itself. It is stored byte for byte, white space inside it included, and two bodies
+    /// are the same only if their bytes are.
     pub body: Box<RawValue>,
 }
 

@@ -39,7 +39,10 @@ pub enum SinkError {
     UrlSlashes,
 
     /// The directory that should hold the file does not exist, or is no directory.
-    #[error("cannot open {path}: there is no directory {directory}; make it, or correct the path", path = path.display(), directory = directory.display())]
+    #[error(
+        "cannot open {}: there is no directory {}; make it, or correct the path",
+        .path.display(), .directory.display()
+    )]
     DirectoryMissing {
         /// The file that was to be opened.
         path: PathBuf,
@@ -79,7 +82,7 @@ pub enum SinkError {
 
     /// The tables could not be brought up to date: the file belongs to another program, or one of
     /// its migrations was changed after it ran.
-    #[error("cannot bring the tables of {url} up to date; nothing was changed")]
+    #[error("cannot bring the tables of {url} up to date; its rows were not touched")]
     Migration {
         /// Which sink.
         url: SinkUrl,
@@ -126,8 +129,8 @@ pub enum SinkError {
     /// There is no space left on the disk. Nothing of the batch has landed; landing works again
     /// as soon as there is space, without opening the sink anew.
     #[error(
-        "no space left for {url}: nothing of this batch was landed; \
-         free space on its file system and land it again"
+        "no space left for {url}: nothing of what was asked is done, all that was done before is \
+         safe; free space on its file system and ask again"
     )]
     Full {
         /// Which sink.
@@ -136,8 +139,8 @@ pub enum SinkError {
 
     /// Others kept the file locked for more than half a minute.
     #[error(
-        "{url} stayed locked by another process for more than 30 s: \
-         nothing of this batch was landed; find the process, then land it again"
+        "{url} stayed locked by another process for more than 30 s: nothing of what was asked is \
+         done; find that process and end its transaction, then ask again"
     )]
     Busy {
         /// Which sink.

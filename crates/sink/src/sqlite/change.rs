@@ -15,7 +15,7 @@ pub(crate) enum Change {
 }
 
 /// What a change has done, once it is committed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Of [`Change::Land`].
     Landed(Landed),
@@ -24,14 +24,6 @@ pub(crate) enum Outcome {
 }
 
 impl Change {
-    /// How many rows it writes at most.
-    pub(crate) fn rows(&self) -> usize {
-        match self {
-            Self::Land(batch) => batch.rows.len(),
-            Self::Quarantine(rejects) => rejects.rows.len(),
-        }
-    }
-
     /// Makes the change in the transaction that `connection` is in. The caller rolls it back if
     /// this fails.
     pub(crate) fn apply(&self, connection: &Connection) -> rusqlite::Result<Outcome> {

@@ -1,8 +1,5 @@
 //! The thread that writes.
 
-use std::thread;
-use std::time::Duration;
-
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
@@ -14,11 +11,6 @@ use crate::{SinkError, SinkUrl};
 
 /// How many waiting changes share one commit.
 const GROUP_MAX: usize = 32;
-
-/// After so many rows the writer leaves the lock alone for a moment, so that another process that
-/// waits for the same file gets its turn. It costs about one part in fifty.
-const REST_AFTER_ROWS: usize = 10_000;
-const REST: Duration = Duration::from_millis(2);
 
 /// What the writer may be asked to do.
 pub(crate) enum Command {
@@ -38,7 +30,6 @@ pub(crate) async fn start(url: &SinkUrl) -> Result<Thread<Command>, SinkError> {
 
 fn serve(mut connection: Connection, url: SinkUrl, mut commands: mpsc::Receiver<Command>) {
     let mut waiting = Vec::with_capacity(GROUP_MAX);
-    let mut rows_since_rest = 0;
     while commands.blocking_recv_many(&mut waiting, GROUP_MAX) > 0 {
         let mut changes = Vec::with_capacity(waiting.len());
         let mut replies = Vec::with_capacity(waiting.len());
@@ -58,14 +49,9 @@ fn serve(mut connection: Connection, url: SinkUrl, mut commands: mpsc::Receiver<
                 // Nobody listens any more if the future was dropped.
                 let _ = reply.send(outcome);
             }
-            rows_since_rest += changes.iter().map(Change::rows).sum::<usize>();
         }
         for read in reads {
             read(&connection);
-        }
-        if rows_since_rest >= REST_AFTER_ROWS {
-            rows_since_rest = 0;
-            thread::sleep(REST);
         }
     }
 }

@@ -1,0 +1,91 @@
+//! What a status means.
+
+use std::time::Duration;
+
+use reqwest::{
+    StatusCode, Url,
+    header::{CONTENT_TYPE, HeaderMap, LOCATION},
+};
+
+use crate::{
+    Answer, Hints, UpstreamError,
+    body::Body,
+    excerpt::{self, BEGINNING_CHARS, printable},
+};
+
+/// How much of an error's body is read, and for how long, to find the upstream's words in it.
+const ERROR_BYTES_MAX: usize = 64 << 10;
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An answer that is not a 429: something to read, or the reason why not.
+pub(crate) async fn classify(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: Body,
+    hints: &Hints,
+) -> Result<Answer, UpstreamError> {
+    let url = body.url.clone();
+    let code = status.as_u16();
+    if status.is_success() {
+        return match page_for_people(headers) {
+            None => Ok(Answer::new(code, body)),
+            Some(content_type) => {
+                let secret = body.secret.clone();
+                let beginning = body.beginning(ERROR_BYTES_MAX, ERROR_BODY_TIMEOUT).await;
+                let beginning = String::from_utf8_lossy(&beginning);
+                let beginning = printable(&beginning, &secret, BEGINNING_CHARS);
+                Err(UpstreamError::NotJson { url, content_type, beginning })
+            }
+        };
+    }
+    if status.is_redirection() {
+        let to = target(headers, &body);
+        return Err(UpstreamError::Redirected { url, status: code, to });
+    }
+
+    let secret = body.secret.clone();
+    let error_body = body.beginning(ERROR_BYTES_MAX, ERROR_BODY_TIMEOUT).await;
+    let message = excerpt::message(&error_body, &hints.message_fields, &secret);
+    Err(match code {
+        401 => UpstreamError::Unauthorized { url, message },
+        402 => UpstreamError::PaymentRequired { url, message },
+        403 => UpstreamError::Forbidden { url, message },
+        // The upstream gave up waiting, or is not ready: the same request may do later.
+        408 | 425 => UpstreamError::Server { url, status: code, message },
+        400..=499 => UpstreamError::BadRequest { url, status: code, message },
+        500..=599 => UpstreamError::Server { url, status: code, message },
+        _ => UpstreamError::UnexpectedStatus { url, status: code },
+    })
+}
+
+/// The content type if it is a page for people and not JSON. Upstreams that name none, or a wrong
+/// one such as `text/plain`, are given the benefit of the doubt: rows are checked anyway.
+fn page_for_people(headers: &HeaderMap) -> Option<String> {
+    let content_type = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let kind = content_type.split(';').next()?.trim().to_ascii_lowercase();
+    let is_page = kind.ends_with("html") || kind.ends_with("xml");
+    is_page.then_some(kind)
+}
+
+/// Where a redirect points to, without its query.
+fn target(headers: &HeaderMap, body: &Body) -> String {
+    let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    let Some(location) = location else {
+        return "nowhere".to_owned();
+    };
+    let base = Url::parse(&body.url).ok();
+    let url = base.and_then(|base| base.join(location).ok());
+    let shown = url.map_or_else(|| "no valid URL".to_owned(), |url| without_query(&url));
+    printable(&shown, &body.secret, BEGINNING_CHARS)
+}
+
+/// What of a URL may be shown: all but user, password, query and fragment.
+pub(crate) fn without_query(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // Only a URL without a host refuses these, and it has neither.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.to_string()
+}

@@ -1,0 +1,137 @@
+//! What of a row has to be known to land it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{Dataset, MoscowTime};
+
+/// What was found in a row.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// When it last changed, if that can be read.
+    pub(crate) changed_at: Option<MoscowTime>,
+    /// Its natural key, or why it goes to the quarantine.
+    pub(crate) key: Result<String, String>,
+}
+
+/// The fields looked at. Each stays raw, so that one of an odd type does not spoil the others.
+#[derive(Deserialize)]
+struct Fields<'a> {
+    #[serde(borrow, rename = "lastChangeDate")]
+    last_change_date: Option<&'a RawValue>,
+    #[serde(borrow)]
+    srid: Option<&'a RawValue>,
+    #[serde(borrow, rename = "saleID")]
+    sale_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "forPay")]
+    for_pay: Option<&'a RawValue>,
+    #[serde(borrow, rename = "finishedPrice")]
+    finished_price: Option<&'a RawValue>,
+    #[serde(borrow, rename = "priceWithDisc")]
+    price_with_disc: Option<&'a RawValue>,
+}
+
+impl Head {
+    /// Reads a row. Its key is `srid` for orders; for sales `saleID`, which is not the same for a
+    /// sale and its return where `srid` is.
+    pub(crate) fn of(dataset: Dataset, row: &RawValue) -> Self {
+        let fields: Fields<'_> = match serde_json::from_str(row.get()) {
+            Ok(fields) => fields,
+            Err(error) => {
+                return Self { changed_at: None, key: Err(format!("it is no row: {error}")) };
+            }
+        };
+        let changed_at = match text(fields.last_change_date) {
+            None => Err("no `lastChangeDate`".to_owned()),
+            Some(text) => text.parse().map_err(|error| format!("`lastChangeDate`: {error}")),
+        };
+        let key = match dataset {
+            Dataset::Orders => text(fields.srid).ok_or_else(|| "no `srid`".to_owned()),
+            Dataset::Sales => sale_key(&fields),
+        };
+        // A row without a version would overwrite newer ones, or never be overwritten.
+        match changed_at {
+            Ok(changed_at) => Self { changed_at: Some(changed_at), key },
+            Err(problem) => Self { changed_at: None, key: Err(problem) },
+        }
+    }
+}
+
+fn sale_key(fields: &Fields<'_>) -> Result<String, String> {
+    if let Some(sale_id) = text(fields.sale_id) {
+        return Ok(sale_id);
+    }
+    let srid = text(fields.srid).ok_or("neither `saleID` nor `srid`")?;
+    // The amounts of returns are negative. They may be 0 for a day, and then it is better to keep
+    // the row apart than to let a return overwrite its sale.
+    let amounts = [fields.for_pay, fields.finished_price, fields.price_with_disc];
+    let letter = amounts.into_iter().flatten().find_map(|amount| sale_or_return(amount.get()));
+    let letter = letter.ok_or("no `saleID`, and no amount to tell a sale from a return by")?;
+    Ok(format!("{srid}/{letter}"))
+}
+
+/// `S` for an amount above zero, `R` for one below.
+fn sale_or_return(amount: &str) -> Option<char> {
+    let digits = amount.split(['e', 'E']).next().unwrap_or("");
+    if !digits.contains(|c: char| ('1'..='9').contains(&c)) {
+        return None;
+    }
+    Some(if digits.starts_with('-') { 'R' } else { 'S' })
+}
+
+fn text(field: Option<&RawValue>) -> Option<String> {
+    let text: String = serde_json::from_str(field?.get()).ok()?;
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(dataset: Dataset, row: &str) -> Result<String, String> {
+        let row = RawValue::from_string(row.to_owned()).expect("it is JSON");
+        Head::of(dataset, &row).key
+    }
+
+    const AT: &str = r#""lastChangeDate":"2026-10-01T10:00:00""#;
+
+    #[test]
+    fn orders_are_keyed_by_srid_and_sales_by_sale_id() {
+        let row = format!(r#"{{{AT},"srid":"a.1","saleID":"S9","new":[1,{{}}]}}"#);
+        assert_eq!(key(Dataset::Orders, &row), Ok("a.1".to_owned()));
+        assert_eq!(key(Dataset::Sales, &row), Ok("S9".to_owned()));
+        let row = RawValue::from_string(row).unwrap();
+        let at = Head::of(Dataset::Sales, &row).changed_at.unwrap();
+        assert_eq!(at.to_string(), "2026-10-01T10:00:00");
+    }
+
+    #[test]
+    fn a_sale_without_its_id_is_keyed_by_srid_and_what_it_is() {
+        let with = |amounts: &str| {
+            key(Dataset::Sales, &format!(r#"{{{AT},"srid":"a.1","saleID":null,{amounts}}}"#))
+        };
+        assert_eq!(with(r#""forPay":0,"finishedPrice":12.5"#), Ok("a.1/S".to_owned()));
+        assert_eq!(with(r#""forPay":-1284.01"#), Ok("a.1/R".to_owned()));
+        assert!(with(r#""forPay":0,"priceWithDisc":-0.0e9"#).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_keyed_says_why() {
+        for (dataset, row, reason) in [
+            (Dataset::Orders, format!("{{{AT}}}"), "no `srid`"),
+            (Dataset::Orders, format!(r#"{{{AT},"srid":""}}"#), "no `srid`"),
+            (Dataset::Orders, format!(r#"{{{AT},"srid":17}}"#), "no `srid`"),
+            (Dataset::Sales, format!("{{{AT}}}"), "neither `saleID` nor `srid`"),
+            (Dataset::Orders, r#"{"srid":"a"}"#.to_owned(), "no `lastChangeDate`"),
+            (
+                Dataset::Orders,
+                r#"{"srid":"a","lastChangeDate":"2026-10-01T10:00:00Z"}"#.to_owned(),
+                "`lastChangeDate`: `2026-10-01T10:00:00Z` is no Moscow time",
+            ),
+            (Dataset::Orders, "17".to_owned(), "it is no row"),
+        ] {
+            let problem = key(dataset, &row).unwrap_err();
+            assert!(problem.starts_with(reason), "{row}: {problem}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A worker, a queue and the strict stand-in, at many times the real speed.
+
+use std::{sync::Arc, time::Duration};
+
+use waitless_job::{Clock, JobRecord};
+use waitless_store::{MemoryStore, Store, ops::JobFilter};
+use waitless_upstream::{Client, ClientConfig};
+use waitless_wb::{Connector, Dataset, SellerToken, Tokens, handlers, plan};
+use waitless_wb_mock::{DatasetSize, Mock, MockConfig, SellerSizes};
+use waitless_worker::{StatsSnapshot, Worker};
+
+use crate::{NOON, recorder::Recorder};
+
+/// Guard margin in milliseconds: generous, because a test machine stalls longer than a network.
+const MARGIN_MS: u32 = 250;
+
+pub(crate) struct Fleet {
+    pub(crate) mock: Mock,
+    pub(crate) sink: Arc<Recorder>,
+    store: Arc<MemoryStore>,
+    worker: Worker,
+}
+
+pub(crate) fn sized(rows: u64, page_rows: u32, speed: u32) -> MockConfig {
+    let rows = DatasetSize::Rows(rows..=rows);
+    let sizes = SellerSizes { orders: rows.clone(), sales: rows };
+    MockConfig { speed, page_rows, sizes, ..MockConfig::default() }
+}
+
+impl Fleet {
+    /// With jobs for these datasets of every seller in the queue.
+    pub(crate) async fn start(config: MockConfig, datasets: &[Dataset]) -> Self {
+        let catalogue = waitless_wb::catalogue().scaled(config.speed, MARGIN_MS).expect("limits");
+        let mock = Mock::start(config).await.expect("a free port");
+        let (clock, store) = (Clock::starting_at(NOON), Arc::new(MemoryStore::new()));
+        let (sink, tokens) = (Recorder::open().await, Tokens::new());
+        for seller in mock.sellers() {
+            let token = SellerToken::parse(&mock.token(seller.index), NOON).expect("a good token");
+            assert_eq!(token.account().as_str(), seller.sid);
+            let limits = catalogue.limits(token.account(), token.family()).expect("a family");
+            store.set_limits(limits, NOON).await.expect("limits");
+            let since = "2026-07-03".parse().expect("a day, 90 days back");
+            let plan = plan(token.account(), datasets, since, NOON).expect("a plan");
+            assert_eq!(plan.notices, []);
+            store.enqueue(plan.jobs, NOON).await.expect("jobs");
+            tokens.put(token);
+        }
+        let client = Client::new(Arc::new(catalogue), ClientConfig::default()).expect("a client");
+        let place = mock.base_url().parse().expect("a URL");
+        let connector = Connector::new(client, tokens, sink.clone()).base_url(place);
+        let handlers = handlers(connector).expect("names");
+        let worker = Worker::new(store.clone(), clock, handlers);
+        Self { mock, sink, store, worker }
+    }
+
+    /// Works until every job has ended; answers with the jobs and what the worker counted.
+    pub(crate) async fn run(self) -> Ended {
+        let Self { mock, sink, store, worker } = self;
+        let (stats, watched) = (worker.stats(), Arc::clone(&store));
+        let all_ended = async move {
+            let mut changes = watched.changes();
+            while jobs(&watched).await.iter().any(|job| !job.state.is_final()) {
+                // The end of a job need not be a change that makes anything due.
+                let _ = tokio::time::timeout(Duration::from_millis(50), changes.changed()).await;
+            }
+        };
+        let worked = tokio::time::timeout(Duration::from_secs(120), worker.run_until(all_ended));
+        worked.await.expect("jobs end").expect("a worker");
+        let jobs = jobs(&store).await;
+        let audit = waitless_store::Reader::audit(&*store).await.expect("the store");
+        let problems = waitless_store::fsck::fsck(&audit);
+        Ended { mock, sink, jobs, stats: stats.snapshot(), problems: format!("{problems:?}") }
+    }
+}
+
+pub(crate) struct Ended {
+    pub(crate) mock: Mock,
+    pub(crate) sink: Arc<Recorder>,
+    pub(crate) jobs: Vec<JobRecord>,
+    pub(crate) stats: StatsSnapshot,
+    pub(crate) problems: String,
+}
+
+impl Ended {
+    /// The sink holds exactly what the stand-in says it should.
+    pub(crate) async fn check_rows(&self, seller: usize, dataset: waitless_wb_mock::Dataset) {
+        let sid = &self.mock.sellers()[seller].sid;
+        let landed = self.sink.rows(sid, dataset.name()).await;
+        let mut expected: Vec<_> = self
+            .mock
+            .expected(seller, dataset)
+            .map(|row| (row.key, row.last_change_date.format("%Y-%m-%dT%H:%M:%S").to_string()))
+            .collect();
+        expected.sort();
+        assert_eq!(landed.len(), expected.len(), "rows of seller {seller}, {dataset}");
+        assert!(landed == expected, "keys and versions of seller {seller}, {dataset}");
+        let counts = waitless_sink::Sink::count(&*self.sink, sid, dataset.name()).await.unwrap();
+        assert_eq!(counts.quarantined, 0);
+    }
+}
+
+async fn jobs(store: &MemoryStore) -> Vec<JobRecord> {
+    let all = JobFilter { limit: 1_000, ..JobFilter::default() };
+    waitless_store::Reader::jobs(store, all).await.expect("the store")
+}
