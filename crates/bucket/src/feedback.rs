@@ -53,10 +53,14 @@ pub fn hold(
     BucketState { hold: Some(until).filter(|until| *until > now), ..current }
 }
 
-/// Opens a held bucket. The level stays as it is.
+/// Opens a held bucket before its time. The debt that a refusal left in it, so that it would hold
+/// one token at the end of the hold, goes with the hold; the level of a bucket that is not held
+/// stays as it is.
 #[must_use]
 pub fn release(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> BucketState {
-    BucketState { hold: None, ..refill(state, policy, now) }
+    let current = refill(state, policy, now);
+    let t = if current.hold.is_some() { current.t.max(0) } else { current.t };
+    BucketState { t, hold: None, ..current }
 }
 
 /// Lowers the level to what an answer proves: the upstream counted `remaining` whole tokens left
@@ -66,8 +70,11 @@ pub fn release(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) ->
 /// Requests overtake each other, so an unanswered request may have been counted. Where the caller
 /// cannot tell, 0 is the safe number: with it an upstream that only we use never lowers the level.
 ///
-/// An upstream that says `remaining` holds less than `remaining + 1` tokens. Lowering to
-/// `remaining` itself would throw the started token away with every answer.
+/// An upstream that says `remaining` holds less than `remaining + 1` tokens, and a level below that
+/// agrees with it: lowering to `remaining` itself would throw the started token away with every
+/// answer. A level that does not agree is out of step, because somebody else spends the same quota.
+/// Then how much of the next token is there is not known either, and the level is lowered to
+/// `remaining`: a request too many would draw a 429.
 #[must_use]
 pub fn observe_remaining(
     state: Option<&BucketState>,
@@ -85,7 +92,33 @@ pub fn observe_remaining(
         .saturating_mul(scale.unit)
         .saturating_sub(1)
         .saturating_add(since_sent.saturating_mul(scale.tokens));
-    BucketState { t: current.t.min(most).max(-DEBT_MAX), ..current }
+    if current.t <= most {
+        return current;
+    }
+    BucketState { t: most.saturating_add(1).saturating_sub(scale.unit).max(-DEBT_MAX), ..current }
+}
+
+/// The upstream refused a request and takes the next one at `until`. Closes the bucket until then
+/// and lowers its level to what that says: one token by then. Were the level left as it was, all
+/// jobs that it allows would go at once when the hold ends, and all but the first be refused.
+///
+/// `refund` gives the refused request's tokens back first, where the upstream did not charge it.
+#[must_use]
+pub fn reject(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    until: UnixMillis,
+    refunded: Option<Cost>,
+    now: UnixMillis,
+) -> BucketState {
+    let current = match refunded {
+        Some(cost) => refund(state, policy, cost, now),
+        None => refill(state, policy, now),
+    };
+    let scale = policy.scale();
+    let until_then = i64::try_from(until.since(now)).unwrap_or(i64::MAX);
+    let most = scale.unit.saturating_sub(until_then.saturating_mul(scale.tokens)).max(-DEBT_MAX);
+    hold(Some(&BucketState { t: current.t.min(most), ..current }), policy, until, now)
 }
 
 /// Carries a bucket over to a changed policy: refilled under the old one up to `now`, then the same

@@ -67,6 +67,13 @@ pub(crate) fn rescale(state: &BucketState, policy: &Policy) -> i64 {
     i64::try_from(level.clamp(0, i128::from(scale.full))).expect("clamped to an i64")
 }
 
+/// The bucket as it is at `now`: refilled, an ended hold forgotten. For readers; every other
+/// function does it by itself.
+#[must_use]
+pub fn current(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> BucketState {
+    refill(state, policy, now)
+}
+
 /// The moment at which the bucket is full if nothing is taken: from then on tokens are wasted.
 #[must_use]
 pub fn full_at(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> UnixMillis {

@@ -15,7 +15,8 @@ pub enum Feedback {
         /// When the request was sent.
         sent_at: UnixMillis,
     },
-    /// The upstream refused the request for its rate. Closes the bucket until a moment.
+    /// The upstream refused the request for its rate. Closes the bucket until a moment, at which it
+    /// holds one token.
     Rejected {
         /// The bucket opens again then.
         until: UnixMillis,

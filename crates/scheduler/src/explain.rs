@@ -173,8 +173,9 @@ fn waiting(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
     }
 }
 
-fn level_hundredths(view: &LimitView, now: UnixMillis) -> i64 {
-    // A refund of nothing at all would do, too: any write brings the level up to `now`.
-    let state = waitless_bucket::release(view.state.as_ref(), &view.policy, now);
+/// What a bucket holds at `now`, in hundredths of a token; below zero in debt.
+#[must_use]
+pub fn level_hundredths(view: &LimitView, now: UnixMillis) -> i64 {
+    let state = waitless_bucket::current(view.state.as_ref(), &view.policy, now);
     state.t.saturating_mul(100).div_euclid(state.iv.max(1))
 }

@@ -209,10 +209,7 @@ impl Client {
         }
     }
 
-    /// Closes the bucket until the upstream takes requests again, and lowers its level to what that
-    /// says: one token by then, and so none one token's time before. Were the level left as it was,
-    /// all jobs that it allows would go at once when the hold ends, and all but the first would be
-    /// refused.
+    /// Closes the bucket until the upstream takes requests again.
     async fn report_rejection(
         &self,
         ctx: &JobContext,
@@ -232,10 +229,6 @@ impl Client {
         );
         let refund = (!hints.refused_is_charged).then(|| call.endpoint.cost());
         ctx.report(call.group(), Feedback::Rejected { until, refund }).await?;
-        let empty_at = UnixMillis(until.0.saturating_sub_unsigned(call.policy.token_ms()));
-        // `remaining: 0` alone leaves room for nearly a whole token; one request in flight takes it.
-        let empty = Feedback::Remaining { remaining: 0, in_flight: 1, sent_at: empty_at };
-        ctx.report(call.group(), empty).await?;
         Ok(until)
     }
 }

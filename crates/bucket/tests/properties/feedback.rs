@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use waitless_bucket::{
-    BucketState, Cost, Decision, Policy, UnixMillis, charge, evaluate, hold, observe_remaining,
-    refund, release, wait_ms,
+    BucketState, Cost, Decision, Policy, UnixMillis, charge, current, evaluate, hold,
+    observe_remaining, refund, reject, release, wait_ms,
 };
 
 use crate::{
@@ -25,7 +25,7 @@ proptest! {
     ) {
         for policy in official_and(&random) {
             let state = stored.of(&policy);
-            let before = release(Some(&state), &policy, START);
+            let before = current(Some(&state), &policy, START);
             let after = charge(Some(&state), &policy, Cost::new(tokens).expect("at least 1"), START);
             prop_assert_eq!(after.t, before.t - i64::from(tokens) * after.iv);
             prop_assert_eq!(after.hold, state.held_until(START));
@@ -67,8 +67,12 @@ proptest! {
                 wait_ms(Some(&held), &policy, cost, START),
                 for_tokens_ms.max(hold_ms)
             );
+            let before = current(Some(&state), &policy, START);
+            let still_held = BucketState { hold: Some(START.plus(hold_ms)), ..before };
+            prop_assert_eq!(current(Some(&held), &policy, START), still_held);
+            // A debt goes with the hold.
             let opened = release(Some(&held), &policy, START);
-            prop_assert_eq!(opened, release(Some(&state), &policy, START));
+            prop_assert_eq!(opened, BucketState { t: before.t.max(0), ..before });
             // Refill goes on behind the hold.
             let later = START.plus(hold_ms);
             prop_assert_eq!(
@@ -106,7 +110,7 @@ proptest! {
             let sent_at = UnixMillis(START.0.saturating_sub_unsigned(flight_ms));
             let seen =
                 observe_remaining(Some(&state), &policy, remaining, in_flight, sent_at, START);
-            let unseen = release(Some(&state), &policy, START);
+            let unseen = current(Some(&state), &policy, START);
             prop_assert!(seen.t <= unseen.t);
             prop_assert_eq!(
                 BucketState { t: unseen.t, hold: unseen.hold, ..seen },
@@ -114,6 +118,36 @@ proptest! {
                 "nothing but the level changes"
             );
             prop_assert_eq!(seen.hold, state.held_until(START));
+        }
+    }
+
+    #[test]
+    fn a_refused_bucket_holds_one_token_at_the_end_of_its_hold(
+        stored in stored_state(),
+        hold_ms in 1..600_000_u64,
+        is_refunded: bool,
+        random in any_policies(),
+    ) {
+        for policy in official_and(&random) {
+            // Not in a debt that is deeper than the hold is long.
+            let state = BucketState { t: stored.open().of(&policy).t.max(0), ..stored.open().of(&policy) };
+            let until = START.plus(hold_ms);
+            let cost = is_refunded.then_some(Cost::ONE);
+            let refused = reject(Some(&state), &policy, until, cost, START);
+            prop_assert_eq!(refused.hold, Some(until));
+            let wait = |state: &BucketState, at| wait_ms(Some(state), &policy, Cost::ONE, at);
+            prop_assert!(wait(&refused, START) >= hold_ms);
+            // From empty it may take longer than the hold until a token is there.
+            let open_at = START.plus(wait(&refused, START));
+            let Decision::Allowed { state: taken, .. } =
+                evaluate(Some(&refused), &policy, Cost::ONE, open_at)
+            else {
+                return Err(TestCaseError::fail("a wake at wait_ms succeeds"));
+            };
+            prop_assert!(wait(&taken, open_at) > 0, "{policy}: two at the end of the hold");
+            let opened = release(Some(&refused), &policy, START);
+            prop_assert_eq!(opened.hold, None);
+            prop_assert!(wait(&opened, START) <= policy.token_ms());
         }
     }
 
@@ -157,8 +191,13 @@ proptest! {
                     "{policy}: {seen:?} is a token above the upstream's {}", upstream.level(now)
                 );
                 prop_assert!(
-                    seen.t == taken.t || ours >= upstream.level(now),
-                    "{policy}: lowered to {seen:?}, below the upstream's {}", upstream.level(now)
+                    seen.t == taken.t
+                        || ours * interval_ms > (upstream.level(now) - interval_ms) * unit,
+                    "{policy}: {seen:?} is a token below the upstream's {}", upstream.level(now)
+                );
+                prop_assert!(
+                    seen.t == taken.t || ours * interval_ms <= upstream.level(now) * unit,
+                    "{policy}: lowered to {seen:?}, above the upstream's {}", upstream.level(now)
                 );
                 state = Some(seen);
             }
@@ -217,7 +256,7 @@ fn assert_answers_change_nothing(script: &[Step], policy: &Policy, base_ms: u64)
                         sent_at,
                         now,
                     );
-                    let unseen = release(alone.as_ref(), policy, now);
+                    let unseen = current(alone.as_ref(), policy, now);
                     prop_assert_eq!(
                         seen,
                         unseen,

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use waitless_bucket::{
-    BucketState, Cost, Decision, Patience, Policy, Quota, UnixMillis, evaluate, peek, release,
+    BucketState, Cost, Decision, Patience, Policy, Quota, UnixMillis, current, evaluate, peek,
     ttl_ms, wait_ms, wait_or_refuse,
 };
 
@@ -82,7 +82,7 @@ proptest! {
             // Only the interval on top is generous.
             if let Some(before_ms) = (ttl_ms - policy.interval_ms()).checked_sub(1) {
                 let before = START.plus(before_ms);
-                let refilled = release(Some(&state), &policy, before);
+                let refilled = current(Some(&state), &policy, before);
                 prop_assert!(
                     state.held_until(before).is_some()
                         || refilled != BucketState::full(&policy, before),

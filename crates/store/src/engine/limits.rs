@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
 use waitless_bucket::{
-    BucketState, Policy, UnixMillis, change_policy, charge, hold, observe_remaining, refund,
-    release,
+    BucketState, Policy, UnixMillis, change_policy, charge, observe_remaining, reject, release,
 };
 use waitless_job::{AccountId, BucketKey, Cost, Feedback};
 
@@ -35,7 +34,9 @@ pub fn set_limits(
     Ok(())
 }
 
-/// Adds an account, or changes all of it but its pause and the moment it was first seen.
+/// Adds an account, or changes all of it but its pause and the moment it was first seen. A new one
+/// is not paused, whatever is given: its jobs may wait already, and pausing their lanes is another
+/// step.
 ///
 /// # Errors
 /// Only those of the tables.
@@ -44,7 +45,7 @@ pub fn put_account(tables: &mut dyn Tables, account: &Account) -> Result<()> {
         Some(known) => {
             Account { paused: known.paused, added_at: known.added_at, ..account.clone() }
         }
-        None => account.clone(),
+        None => Account { paused: None, ..account.clone() },
     };
     tables.put_account(&account)
 }
@@ -59,7 +60,9 @@ pub fn pause_account(
     reason: Option<&str>,
     now: UnixMillis,
 ) -> Result<bool> {
-    let Some(account) = tables.account(id)? else { return Ok(false) };
+    let Some(account) = tables.account(id)? else {
+        return Ok(false);
+    };
     tables.put_account(&Account { paused: reason.map(Arc::from), ..account })?;
     for key in tables.lanes_of(id)? {
         lane::replace(tables, &key, 0, now)?;
@@ -98,10 +101,6 @@ fn apply(
         }
         Feedback::Charged { extra } => charge(state, policy, extra, now),
         Feedback::Released => release(state, policy, now),
-        Feedback::Rejected { until, refund: None } => hold(state, policy, until, now),
-        Feedback::Rejected { until, refund: Some(cost) } => {
-            let refunded = refund(state, policy, cost, now);
-            hold(Some(&refunded), policy, until, now)
-        }
+        Feedback::Rejected { until, refund } => reject(state, policy, until, refund, now),
     }
 }
