@@ -3,7 +3,7 @@
 use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use waitless_job::JobState;
+use waitless_job::{JobId, JobState};
 use waitless_simulate::Strategy;
 
 use crate::output::Output;
@@ -25,13 +25,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
     /// How to print data
-    #[arg(
-        short,
-        long,
-        global = true,
-        env = "WAITLESS_OUTPUT",
-        default_value = "table"
-    )]
+    #[arg(short, long, global = true, env = "WAITLESS_OUTPUT", default_value = "table")]
     pub(crate) output: Output,
     /// Short for `--output json`
     #[arg(long, global = true)]
@@ -138,12 +132,7 @@ pub(crate) struct Import {
     #[command(flatten)]
     pub(crate) token: TokenArg,
     /// Which datasets, separated by commas
-    #[arg(
-        long,
-        env = "WAITLESS_DATASETS",
-        default_value = "orders,sales",
-        value_delimiter = ','
-    )]
+    #[arg(long, env = "WAITLESS_DATASETS", default_value = "orders,sales", value_delimiter = ',')]
     pub(crate) datasets: Vec<String>,
     /// From which day on, in the upstream's time zone; without it as far back as the upstream goes
     #[arg(long, env = "WAITLESS_SINCE")]
@@ -224,6 +213,8 @@ pub(crate) enum Run {
     List {
         #[command(flatten)]
         store: StoreArg,
+        #[command(flatten)]
+        slots: SlotsArg,
     },
     /// How far a run has come, when it ends, and which limit decides it
     Show {
@@ -231,6 +222,8 @@ pub(crate) enum Run {
         store: StoreArg,
         #[command(flatten)]
         which: WhichRun,
+        #[command(flatten)]
+        slots: SlotsArg,
     },
     /// Follow a run to its end; exits with 8 if one of its jobs is dead
     Watch {
@@ -238,7 +231,17 @@ pub(crate) enum Run {
         store: StoreArg,
         #[command(flatten)]
         which: WhichRun,
+        #[command(flatten)]
+        slots: SlotsArg,
     },
+}
+
+/// What is reckoned with where the worker's own slots are not known.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SlotsArg {
+    /// Slots that the worker has, for the ETA; a request is taken to hold one for 0.4 s
+    #[arg(long, env = "WAITLESS_SLOTS", default_value_t = 8, value_parser = slots)]
+    pub(crate) slots: usize,
 }
 
 /// Names a run.
@@ -273,6 +276,9 @@ pub(crate) enum Job {
         /// Most jobs to list
         #[arg(long, env = "WAITLESS_LIMIT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
         limit: u32,
+        /// Only after this job: the last id of the page before
+        #[arg(long, env = "WAITLESS_AFTER")]
+        after: Option<JobId>,
     },
     /// Everything about one job
     Show {
@@ -280,6 +286,9 @@ pub(crate) enum Job {
         store: StoreArg,
         /// The job's id, or enough of its beginning to be unique
         id: String,
+        /// Print its arguments, too, and not only how large they are and what is in them
+        #[arg(long, env = "WAITLESS_ARGS")]
+        args: bool,
     },
     /// Why a job waits, and until when
     Explain {
@@ -344,9 +353,7 @@ fn milliseconds(text: &str) -> Result<RangeInclusive<u64>, String> {
         Some((from, to)) => {
             let (from, to) = (number(from)?, number(to)?);
             if from > to {
-                return Err(format!(
-                    "{from} comes after {to}: write the smaller one first"
-                ));
+                return Err(format!("{from} comes after {to}: write the smaller one first"));
             }
             Ok(from..=to)
         }

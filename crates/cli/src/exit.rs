@@ -41,11 +41,9 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    #[expect(clippy::new_ret_no_self, reason = "nobody wants it but as an error")]
     pub(crate) fn new(exit: Exit, message: impl fmt::Display) -> anyhow::Error {
-        anyhow::Error::new(Self {
-            exit,
-            message: message.to_string(),
-        })
+        anyhow::Error::new(Self { exit, message: message.to_string() })
     }
 }
 

@@ -7,12 +7,15 @@ mod args;
 mod commands;
 mod digitize;
 mod exit;
+mod find;
 mod format;
 mod logging;
 mod open;
 mod output;
 mod signals;
+mod surroundings;
 mod verify;
+mod views;
 
 use std::process::ExitCode;
 

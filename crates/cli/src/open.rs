@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::Result;
 use waitless_sink::{Sink, SinkError};
 use waitless_store::{MemoryStore, Store};
-use waitless_store_sqlite::SqliteStore;
+use waitless_store_sqlite::{Options, SqliteStore};
 
 use crate::exit::{Exit, Failure};
 
@@ -39,7 +39,7 @@ pub(crate) async fn store(url: &str) -> Result<Arc<dyn Store>> {
 }
 
 /// Opens a store to look into: it must be there already.
-pub(crate) async fn existing_store(url: &str) -> Result<Arc<dyn Store>> {
+pub(crate) async fn existing_store(url: &str) -> Result<SqliteStore> {
     match address(url)? {
         Address::Memory => Err(Failure::new(
             Exit::Usage,
@@ -51,7 +51,10 @@ pub(crate) async fn existing_store(url: &str) -> Result<Arc<dyn Store>> {
                 "there is no store {url}: `waitless import` makes one, or name another with --store"
             ),
         )),
-        Address::Sqlite(path) => Ok(Arc::new(SqliteStore::open(path).await?)),
+        Address::Sqlite(path) => {
+            let options = Options { create: false, ..Options::default() };
+            Ok(SqliteStore::open_with(path, options).await?)
+        }
     }
 }
 

@@ -1,4 +1,6 @@
-use anyhow::Result;
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 use comfy_table::{Table, presets};
 use serde::Serialize;
@@ -40,44 +42,14 @@ pub(crate) trait Listed: Serialize {
 /// Prints a list.
 pub(crate) fn list<T: Listed>(output: Output, items: &[T]) -> Result<()> {
     match output {
-        Output::Json => println!("{}", serde_json::to_string_pretty(items)?),
-        Output::Jsonl => {
-            for item in items {
-                println!("{}", serde_json::to_string(item)?);
-            }
-        }
-        Output::Id => {
-            for item in items {
-                println!("{}", item.id());
-            }
-        }
+        Output::Json => print(&serde_json::to_string_pretty(items)?),
+        Output::Jsonl => items.iter().try_for_each(|item| print(&serde_json::to_string(item)?)),
+        Output::Id => items.iter().try_for_each(|item| print(&item.id())),
         Output::Table | Output::Wide => {
-            let columns = if output == Output::Wide {
-                T::COLUMNS.len()
-            } else {
-                T::NARROW
-            };
-            let mut table = Table::new();
-            table.load_style(presets::NOTHING);
-            table.set_header(
-                T::COLUMNS[..columns]
-                    .iter()
-                    .map(|column| column.to_uppercase()),
-            );
-            for item in items {
-                table.add_row(item.cells().into_iter().take(columns));
-            }
-            println!(
-                "{}",
-                table
-                    .lines()
-                    .map(|line| line.trim_end().to_owned())
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            );
+            let columns = if output == Output::Wide { T::COLUMNS.len() } else { T::NARROW };
+            print(&table(&T::COLUMNS[..columns], items.iter().map(Listed::cells)))
         }
     }
-    Ok(())
 }
 
 /// Prints one thing: as JSON, its id, or the text that `people` makes of it.
@@ -88,10 +60,34 @@ pub(crate) fn one<T: Serialize>(
     people: impl FnOnce(&T) -> String,
 ) -> Result<()> {
     match output {
-        Output::Json => println!("{}", serde_json::to_string_pretty(item)?),
-        Output::Jsonl => println!("{}", serde_json::to_string(item)?),
-        Output::Id => println!("{id}"),
-        Output::Table | Output::Wide => println!("{}", people(item).trim_end()),
+        Output::Json => print(&serde_json::to_string_pretty(item)?),
+        Output::Jsonl => print(&serde_json::to_string(item)?),
+        Output::Id => print(id),
+        Output::Table | Output::Wide => print(people(item).trim_end()),
     }
-    Ok(())
+}
+
+/// Rows under their headers. Of each row as many cells as there are headers.
+pub(crate) fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(headers.iter().map(|header| header.to_uppercase()));
+    for row in rows {
+        table.add_row(row.into_iter().take(headers.len()));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// Prints a text and ends its line.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        // Whoever read it has seen enough, as `head` has. `println!` would panic here.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        printed => printed.context("cannot write to standard output"),
+    }
 }

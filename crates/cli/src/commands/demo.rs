@@ -103,8 +103,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
         .max()
         .map_or(0, |at| at.since(started_at));
     let landing = compare(&*sink, &mock).await?;
-    let summary =
-        summary(args.sellers, &driven, landing, makespan_ms, sellers.bound_ms, &mock);
+    let summary = summary(args.sellers, &driven, landing, makespan_ms, sellers.bound_ms, &mock);
     output::one(global.output(), &summary, "demo", text)?;
     mock.stop().await;
     if landing.missing == 0 && landing.duplicated == 0 && landing.landed == landing.expected {
@@ -132,12 +131,8 @@ impl Sellers {
         let now = clock.now();
         let run = Run { id: RunId::new(now), name: "demo".into(), started_at: now };
         store.put_run(run.clone()).await?;
-        let mut sellers = Self {
-            tokens: Tokens::new(),
-            names: HashMap::new(),
-            run: run.id,
-            bound_ms: 0,
-        };
+        let mut sellers =
+            Self { tokens: Tokens::new(), names: HashMap::new(), run: run.id, bound_ms: 0 };
         let since = waitless_wb::deepest_day(now);
         let mut jobs: Vec<NewJob> = Vec::new();
         for seller in mock.sellers() {
@@ -177,9 +172,9 @@ async fn compare(sink: &dyn Sink, mock: &Mock) -> Result<Landing> {
     let mut landing = Landing::default();
     for seller in mock.sellers() {
         for dataset in Dataset::ALL {
-            let expected = mock.expected(seller.index, dataset).map(|row| {
-                (row.key, row.last_change_date.format("%Y-%m-%dT%H:%M:%S").to_string())
-            });
+            let expected = mock
+                .expected(seller.index, dataset)
+                .map(|row| (row.key, row.last_change_date.format("%Y-%m-%dT%H:%M:%S").to_string()));
             landing += verify::compare(sink, &seller.sid, dataset.name(), expected).await?;
         }
     }

@@ -10,7 +10,7 @@ use waitless_store::{
     ops::JobFilter,
 };
 use waitless_upstream::{BaseUrl, Client, ClientConfig};
-use waitless_wb::{Connector, Dataset, MoscowTime, SellerToken, Tokens};
+use waitless_wb::{Connector, Dataset, SellerToken, Tokens};
 
 use crate::{
     args::{Global, Import, TokenArg},
@@ -161,7 +161,19 @@ async fn enqueue(
             run.id
         }
     };
+    let done_in_this_run = |dataset| {
+        known.iter().any(|job| {
+            unfinished.is_some()
+                && job.run == unfinished
+                && job.state == JobState::Succeeded
+                && dataset_of(job) == Some(dataset)
+        })
+    };
     for &dataset in datasets {
+        if done_in_this_run(dataset) {
+            eprintln!("{dataset}: complete");
+            continue;
+        }
         let since = match args.since {
             Some(day) => day,
             None => since(&known, dataset, now),
@@ -189,7 +201,9 @@ fn since(known: &[JobRecord], dataset: Dataset, now: UnixMillis) -> NaiveDate {
     match cursor {
         Some(cursor) => {
             let day = cursor.date_from.day().max(deepest);
-            eprintln!("{dataset}: goes on from {day}, where the last import ended; --since fetches more again");
+            eprintln!(
+                "{dataset}: goes on from {day}, where the last import ended; --since fetches more again"
+            );
             day
         }
         None => deepest,
@@ -214,13 +228,15 @@ fn token(from: &TokenArg, now: UnixMillis) -> Result<SellerToken> {
     let auth = |what: String| Failure::new(Exit::Auth, what);
     let (text, place) = match (&from.token_file, &from.token_env) {
         (Some(path), _) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| auth(format!("cannot read the token file {}: {error}", path.display())))?;
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                auth(format!("cannot read the token file {}: {error}", path.display()))
+            })?;
             (text, format!("the file {}", path.display()))
         }
         (None, Some(name)) => {
-            let text = std::env::var(name)
-                .map_err(|_| auth(format!("the environment variable {name} holds no token: set it")))?;
+            let text = std::env::var(name).map_err(|_| {
+                auth(format!("the environment variable {name} holds no token: set it"))
+            })?;
             (text, format!("the environment variable {name}"))
         }
         (None, None) => return Err(Failure::new(Exit::Usage, "give --token-file or --token-env")),

@@ -1,10 +1,34 @@
 use anyhow::Result;
+use waitless_job::Clock;
 
 use crate::{
     args::{Global, Limit},
     exit::Exit,
+    find, open, output,
+    surroundings::Surroundings,
+    views::LimitInfo,
 };
 
-pub(crate) async fn run(_global: &Global, _command: Limit) -> Result<Exit> {
+mod show;
+
+pub(crate) async fn run(global: &Global, command: Limit) -> Result<Exit> {
+    match command {
+        Limit::List { store, account } => {
+            let store = open::existing_store(&store.store).await?;
+            let account = match account {
+                Some(account) => Some(find::account(&store, &account).await?),
+                None => None,
+            };
+            let around = Surroundings::read(&store, account).await?;
+            let now = Clock::system().now();
+            let limits: Vec<LimitInfo> =
+                around.limits.iter().map(|view| LimitInfo::new(view, &around, now)).collect();
+            output::list(global.output(), &limits)?;
+        }
+        Limit::Show { store, bucket } => {
+            let store = open::existing_store(&store.store).await?;
+            show::show(global, &store, &bucket).await?;
+        }
+    }
     Ok(Exit::Ok)
 }

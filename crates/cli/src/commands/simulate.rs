@@ -35,10 +35,7 @@ fn text(report: &Report) -> String {
     let mut line = |name: &str, value: String| {
         writeln!(text, "{name:<26} {value}").expect("writing to a text does not fail");
     };
-    line(
-        "scenario",
-        format!("{}, {} slots", report.scenario, report.slots),
-    );
+    line("scenario", format!("{}, {} slots", report.scenario, report.slots));
     line("strategy", report.strategy.clone());
     line(
         "makespan",
@@ -50,39 +47,19 @@ fn text(report: &Report) -> String {
         ),
     );
     line("requests", thousands(report.requests));
-    line(
-        "wake-ups a request",
-        format!("{:.2}", report.wakeups_per_request),
-    );
+    line("wake-ups a request", format!("{:.2}", report.wakeups_per_request));
     line("429s", thousands(report.upstream_429));
-    line(
-        "slot time spent waiting",
-        span(ms(report.slot_wait_seconds)),
-    );
-    line(
-        "slots busy",
-        format!("{:.1} %", report.slot_busy_share * 100.0),
-    );
-    line(
-        "interactive, busy bucket",
-        waits(report.interactive_busy_wait_seconds),
-    );
-    line(
-        "interactive, idle bucket",
-        waits(report.interactive_idle_wait_seconds),
-    );
+    line("slot time spent waiting", span(ms(report.slot_wait_seconds)));
+    line("slots busy", format!("{:.1} %", report.slot_busy_share * 100.0));
+    line("interactive, busy bucket", waits(report.interactive_busy_wait_seconds));
+    line("interactive, idle bucket", waits(report.interactive_idle_wait_seconds));
     text
 }
 
 fn waits(waits: Option<Waits>) -> String {
     waits.map_or_else(
         || "-".to_owned(),
-        |waits| {
-            format!(
-                "p50 {:.1} s, p99 {:.1} s of {} jobs",
-                waits.p50, waits.p99, waits.jobs
-            )
-        },
+        |waits| format!("p50 {:.1} s, p99 {:.1} s of {} jobs", waits.p50, waits.p99, waits.jobs),
     )
 }
 

@@ -86,12 +86,12 @@ impl Frame {
         let account = &view.bucket.account;
         let name = self.names.get(account).map_or(account.as_str(), String::as_str);
         let done: u64 = jobs.iter().map(|job| job.progress.requests_done).sum();
-        let total: u64 = jobs
-            .iter()
-            .map(|job| job.progress.requests_done + job.progress.requests_left())
-            .sum();
+        let total: u64 =
+            jobs.iter().map(|job| job.progress.requests_done + job.progress.requests_left()).sum();
         let token = match quota.held_until {
-            Some(until) => format!("held by the upstream, opens in {}", span(until.since(self.now))),
+            Some(until) => {
+                format!("held by the upstream, opens in {}", span(until.since(self.now)))
+            }
             None if quota.next_token_in_ms == 0 => "token ready".to_owned(),
             None => format!("next token in {}", span(quota.next_token_in_ms)),
         };

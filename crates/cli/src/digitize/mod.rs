@@ -49,11 +49,7 @@ pub(crate) struct Driven {
 
 impl Digitization {
     /// Works until every job of the run has ended, or a signal comes.
-    pub(crate) async fn drive(
-        self,
-        global: &Global,
-        refused: impl Fn() -> u64,
-    ) -> Result<Driven> {
+    pub(crate) async fn drive(self, global: &Global, refused: impl Fn() -> u64) -> Result<Driven> {
         let mut signals = Signals::listen()?;
         let (stop, stopped) = watch::channel(false);
         let (hurry, hurried) = watch::channel(false);

@@ -1,0 +1,76 @@
+//! What stands around a job and decides why it waits.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use waitless_job::{AccountId, JobRecord, JobState, UnixMillis};
+use waitless_scheduler::{Explanation, Situation, explain};
+use waitless_store::{
+    Reader,
+    model::{Account, LimitView},
+    ops::JobFilter,
+};
+
+/// Limits and accounts, read once for any number of jobs.
+pub(crate) struct Surroundings {
+    pub(crate) limits: Vec<LimitView>,
+    pub(crate) accounts: Vec<Account>,
+}
+
+impl Surroundings {
+    /// Those of one account, or of all.
+    pub(crate) async fn read(store: &dyn Reader, account: Option<AccountId>) -> Result<Self> {
+        Ok(Self { limits: store.limits(account).await?, accounts: store.accounts().await? })
+    }
+
+    /// Why an account is paused, if it is.
+    pub(crate) fn paused(&self, account: &AccountId) -> Option<&str> {
+        let account = self.accounts.iter().find(|known| known.id == *account)?;
+        account.paused.as_deref()
+    }
+
+    /// What people call an account, if it is not its id.
+    pub(crate) fn name(&self, account: &AccountId) -> Option<Arc<str>> {
+        let account = self.accounts.iter().find(|known| known.id == *account)?;
+        Some(Arc::clone(&account.name)).filter(|name| **name != *account.id.as_str())
+    }
+
+    /// Why a job is where it is.
+    pub(crate) async fn explain(
+        &self,
+        store: &dyn Reader,
+        job: &JobRecord,
+        now: UnixMillis,
+    ) -> Result<Explanation> {
+        let ahead = match job.state {
+            // None if it has gone on since it was read.
+            JobState::Waiting => store.position(job.id).await?.unwrap_or(0),
+            _ => 0,
+        };
+        let paused = self.paused(&job.account);
+        Ok(explain(&Situation { job, ahead, limits: &self.limits, paused }, now))
+    }
+}
+
+/// Shows every job that a filter lets through to `see`, in pages, so that a million of them need
+/// not fit into memory. The filter's own limit says how many are seen at most.
+pub(crate) async fn each_job(
+    store: &dyn Reader,
+    filter: JobFilter,
+    mut see: impl FnMut(JobRecord),
+) -> Result<()> {
+    const PAGE: usize = 5_000;
+    let mut left = filter.limit;
+    let mut page = JobFilter { limit: left.min(PAGE), ..filter };
+    loop {
+        let jobs = store.jobs(page.clone()).await?;
+        let is_last = jobs.len() < page.limit;
+        left -= jobs.len();
+        page.after = jobs.last().map(|job| job.id);
+        page.limit = left.min(PAGE);
+        jobs.into_iter().for_each(&mut see);
+        if is_last || left == 0 {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,130 @@
+use std::sync::Arc;
+
+use serde::Serialize;
+use waitless_bucket::{Policy, Quota, UnixMillis, peek, wait_for_requests_ms};
+use waitless_job::{AccountId, BucketKey, LimitGroup};
+use waitless_scheduler::level_hundredths;
+use waitless_store::model::LimitView;
+
+use crate::{
+    format::{cut, hundredths, moment, printable, relative, span},
+    output::Listed,
+    surroundings::Surroundings,
+};
+
+/// A limit and its bucket.
+#[derive(Debug, Serialize)]
+pub(crate) struct LimitInfo {
+    pub(crate) bucket: BucketKey,
+    pub(crate) account: AccountId,
+    pub(crate) group: LimitGroup,
+    /// As text.
+    pub(crate) policy: Policy,
+    /// Hundredths of a token; below zero in debt.
+    pub(crate) level_hundredths: i64,
+    pub(crate) quota: Quota,
+    /// Jobs in the lanes that draw on it.
+    pub(crate) waiting: u64,
+    /// Jobs under a lease that draw on it.
+    pub(crate) running: u64,
+    /// When the last of the waiting jobs has made one request; none if nobody waits, or if no end
+    /// of their waiting is in sight.
+    pub(crate) eta_at: Option<UnixMillis>,
+    /// Why the account is paused, if it is.
+    pub(crate) paused: Option<String>,
+    /// What people call the account.
+    #[serde(skip)]
+    pub(crate) account_name: Option<Arc<str>>,
+    #[serde(skip)]
+    pub(crate) now: UnixMillis,
+}
+
+impl LimitInfo {
+    pub(crate) fn new(view: &LimitView, around: &Surroundings, now: UnixMillis) -> Self {
+        let paused = around.paused(&view.bucket.account);
+        let state = view.state.as_ref();
+        let goes_on = view.waiting > 0 && paused.is_none();
+        Self {
+            bucket: view.bucket.clone(),
+            account: view.bucket.account.clone(),
+            group: view.bucket.group.clone(),
+            policy: view.policy,
+            level_hundredths: level_hundredths(view, now),
+            quota: peek(state, &view.policy, now),
+            waiting: view.waiting,
+            running: view.running,
+            eta_at: goes_on
+                .then(|| now.plus(wait_for_requests_ms(state, &view.policy, view.waiting, now))),
+            paused: paused.map(str::to_owned),
+            account_name: around.name(&view.bucket.account),
+            now,
+        }
+    }
+
+    /// When its waiting jobs are through, in a few words.
+    pub(crate) fn eta(&self) -> String {
+        match (&self.paused, self.eta_at) {
+            (Some(_), _) => "paused".into(),
+            (None, Some(at)) if at > self.now => relative(at, self.now),
+            (None, Some(_)) => "now".into(),
+            (None, None) => "-".into(),
+        }
+    }
+
+    /// Until when it is closed, and for how long.
+    pub(crate) fn hold(&self) -> Option<String> {
+        let until = self.quota.held_until?;
+        Some(format!("{}, until {}", span(until.since(self.now)), moment(until)))
+    }
+
+    /// When its next token is there.
+    pub(crate) fn next_token(&self) -> String {
+        match self.quota.next_token_in_ms {
+            0 => "now".into(),
+            ms => format!("in {}", span(ms)),
+        }
+    }
+}
+
+impl Listed for LimitInfo {
+    const COLUMNS: &'static [&'static str] = &[
+        "bucket",
+        "limit",
+        "level",
+        "left",
+        "next token",
+        "waiting",
+        "running",
+        "eta",
+        "hold",
+        "full",
+        "account",
+        "paused",
+    ];
+    const NARROW: usize = 9;
+
+    fn cells(&self) -> Vec<String> {
+        let none = || "-".to_owned();
+        vec![
+            self.bucket.to_string(),
+            self.policy.to_string(),
+            hundredths(self.level_hundredths),
+            format!("{}/{}", self.quota.remaining, self.quota.capacity),
+            self.next_token(),
+            self.waiting.to_string(),
+            self.running.to_string(),
+            self.eta(),
+            self.hold().unwrap_or_else(none),
+            match self.quota.resets_in_ms {
+                0 => "now".into(),
+                ms => format!("in {}", span(ms)),
+            },
+            self.account_name.as_deref().map_or_else(none, printable),
+            self.paused.as_deref().map_or_else(none, |reason| cut(reason, 60)),
+        ]
+    }
+
+    fn id(&self) -> String {
+        self.bucket.to_string()
+    }
+}

@@ -1,0 +1,8 @@
+//! `import`, `demo` and `mock` as a user runs them: the real program against the strict
+//! marketplace.
+
+mod bad_input;
+mod demo;
+mod killed;
+mod signals;
+mod support;

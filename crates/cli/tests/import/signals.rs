@@ -1,0 +1,41 @@
+use std::{process::Child, time::Duration};
+
+use rustix::process::{Pid, Signal, kill_process};
+use waitless_job::JobState;
+
+use crate::support::{Shop, json, run, start, stderr};
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_child(child);
+    kill_process(pid, signal).expect("the program is running");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_ends_an_import_with_its_code_and_the_next_one_goes_on() {
+    let shop = Shop::with_pages(30).await;
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let import = start(shop.import());
+        // Under way when the mock has seen it.
+        let before = shop.mock.audit().len();
+        while shop.mock.audit().len() < before + 3 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        send(&import, signal);
+        let output = import.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert_eq!(json(&output)["interrupted"], true);
+        for job in shop.jobs().await {
+            assert_eq!((job.state, job.attempts), (JobState::Waiting, 0), "handed back unharmed");
+        }
+    }
+    let output = run(shop.import());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("goes on with run"), "{}", stderr(&output));
+    shop.assert_all_landed().await;
+    assert_eq!(shop.mock.summary().rejected_429, 0);
+    let needed: u64 = waitless_wb_mock::Dataset::ALL
+        .into_iter()
+        .map(|dataset| shop.mock.import_requests(0, dataset))
+        .sum();
+    assert_eq!(shop.mock.summary().accepted, needed, "no page was fetched twice");
+}

@@ -1,0 +1,116 @@
+use serde_json::json;
+
+use crate::{
+    program::words,
+    scene::{Scene, id},
+};
+
+#[tokio::test]
+async fn limits_are_listed_with_their_levels() {
+    let scene = Scene::in_use().await;
+    assert_eq!(
+        words(scene.waitless("limit list").text()),
+        r"
+BUCKET  LIMIT  LEVEL  LEFT  NEXT TOKEN  WAITING  RUNNING  ETA  HOLD
+acct-1/orders  1/d burst 3 margin 0ms  0.00  0/3  in <span>  2  0  in <span>  -
+acct-1/sales  1/d burst 1 margin 0ms  1.00  1/1  now  1  0  now  -
+acct-2/orders  1/d burst 2 margin 0ms  0.77  0/2  in <span>  1  0  in <span>  <span>, until <time>
+acct-3/orders  1/d burst 1 margin 0ms  1.00  1/1  now  1  0  paused  -
+"
+    );
+    assert_eq!(
+        words(scene.waitless("limit list --account acct-3 -o wide").text()),
+        r"
+BUCKET  LIMIT  LEVEL  LEFT  NEXT TOKEN  WAITING  RUNNING  ETA  HOLD  FULL  ACCOUNT  PAUSED
+acct-3/orders  1/d burst 1 margin 0ms  1.00  1/1  now  1  0  paused  -  now  Third seller  its token was refused
+"
+    );
+    assert_eq!(scene.waitless("limit list -o id --account acct-2").text(), "acct-2/orders\n");
+}
+
+#[tokio::test]
+async fn a_limit_has_its_numbers_in_the_json() {
+    let scene = Scene::in_use().await;
+    assert_eq!(
+        scene.waitless("limit list --account acct-2 --json").json(),
+        json!([{
+            "bucket": "acct-2/orders",
+            "account": "acct-2",
+            "group": "orders",
+            "policy": "1/d burst 2 margin 0ms",
+            "level_hundredths": 77,
+            "quota": {
+                "capacity": 2,
+                "used": 2,
+                "remaining": 0,
+                "resets_in_ms": "<ms>",
+                "next_token_in_ms": "<ms>",
+                "held_until": "<ms>",
+            },
+            "waiting": 1,
+            "running": 0,
+            "eta_at": "<ms>",
+            "paused": null,
+        }])
+    );
+}
+
+#[tokio::test]
+async fn a_limit_shows_who_waits_for_it_in_order() {
+    let scene = Scene::in_use().await;
+    assert_eq!(
+        words(scene.waitless("limit show acct-1/orders").text()),
+        r"
+bucket  acct-1/orders
+account  First seller
+limit  1/d burst 3 margin 0ms
+level  0.00 of 3, 0/3 left
+next token  in <span>
+full  in <span>
+running  0
+waiting  2
+eta  <time> (in <span>), one request each
+
+JOB  KIND  CLASS  ATTEMPTS  REQUESTS  NOTE
+01900004-0000-7000-8000-000000000004  orders  interactive  0/8  0/?  for acct-1/orders, in <span>
+01900003-0000-7000-8000-000000000003  orders  bulk  0/8  0/?  for acct-1/orders, in <span>
+"
+    );
+    let shown = scene.waitless("limit show acct-1/orders --json").json();
+    let listed = scene.waitless("limit list --account acct-1 --json").json();
+    let ids: Vec<_> = shown["waiting_jobs"]
+        .as_array()
+        .expect("it is a list")
+        .iter()
+        .map(|job| job["id"].as_str().expect("an id is a text").to_owned())
+        .collect();
+    assert_eq!(ids, [id(4), id(3)]);
+    for (name, value) in listed[0].as_object().expect("it is an object") {
+        assert_eq!(shown[name], *value, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_hold_of_hours_is_shown_in_full() {
+    let scene = Scene::in_use().await;
+    let said = scene.waitless_with(&["limit", "show", "Evil \u{1b}[2Jseller/orders"]);
+    let hold = said.text().lines().find(|line| line.starts_with("hold")).expect("it is held");
+    assert_eq!(words(hold), "\nhold  <span>, until <time>: its upstream has closed it\n",);
+    assert!(hold.contains(" 5h 2"), "{hold}");
+}
+
+#[tokio::test]
+async fn only_the_first_of_many_waiting_jobs_are_shown() {
+    let scene = Scene::empty().await;
+    scene.limits(&[("acct-1/orders", "1/d burst 1 margin 0")]).await;
+    for _ in 0..23 {
+        let job = scene.job(1, "orders", "acct-1");
+        let id = waitless_job::JobId::new(scene.now);
+        scene.enqueue(waitless_job::NewJob { id, ..job }).await;
+    }
+    let said = scene.waitless("limit show acct-1/orders");
+    let last = said.text().lines().last().expect("there is a line");
+    assert_eq!(last, "and 3 more: waitless job list --state waiting --account acct-1");
+    let shown = scene.waitless("limit show acct-1/orders --json").json();
+    assert_eq!(shown["waiting_jobs"].as_array().map(Vec::len), Some(20));
+}
