@@ -1,0 +1,1 @@
+//! Nothing: the programs stand beside this file.
