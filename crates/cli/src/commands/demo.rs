@@ -138,9 +138,11 @@ impl Sellers {
         for seller in mock.sellers() {
             let token = SellerToken::parse(&mock.token(seller.index), now)?;
             let id = token.account().clone();
+            // Made-up names repeat.
+            let name = format!("{:02} {}", seller.index + 1, seller.name);
             let account = Account {
                 id: id.clone(),
-                name: seller.name.as_str().into(),
+                name: name.as_str().into(),
                 upstream: "wildberries".into(),
                 added_at: now,
                 token_expires_at: Some(token.expires_at()),
@@ -160,7 +162,7 @@ impl Sellers {
             store.set_limits(limits, now).await?;
             let plan = waitless_wb::plan(&id, &waitless_wb::Dataset::ALL, since, now)?;
             jobs.extend(plan.jobs.into_iter().map(|job| job.run(run.id)));
-            sellers.names.insert(id, seller.name.clone());
+            sellers.names.insert(id, name);
             sellers.tokens.put(token);
         }
         store.enqueue(jobs, now).await?;

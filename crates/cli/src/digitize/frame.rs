@@ -10,7 +10,7 @@ use waitless_worker::StatsSnapshot;
 
 use crate::format::{span, thousands};
 
-/// Time that a request is taken to hold its slot, for the ETA only.
+/// Time that a request is taken to hold its slot before the first has ended, for the ETA only.
 const REQUEST_MS: u64 = 500;
 
 /// Everything about a run at one moment.
@@ -39,7 +39,12 @@ impl Frame {
     }
 
     pub(crate) fn progress(&self) -> RunProgress {
-        run_progress(&self.jobs, &self.limits, self.slots as u64, REQUEST_MS, self.now)
+        run_progress(&self.jobs, &self.limits, self.slots as u64, self.request_ms(), self.now)
+    }
+
+    /// Time that a request has held its slot so far, on average.
+    fn request_ms(&self) -> u64 {
+        self.stats.slot_held_ms.checked_div(self.stats.requests).unwrap_or(REQUEST_MS)
     }
 
     /// A line per busy bucket, the one that takes longest first.
@@ -96,7 +101,7 @@ impl Frame {
             None => format!("next token in {}", span(quota.next_token_in_ms)),
         };
         format!(
-            "{name:<12.12} {group:<8.8} {level:>2}/{cap:<2} {token:<20} {bar} {done:>3}/{total:<3} \
+            "{name:<18.18} {group:<8.8} {level:>2}/{cap:<2} {token:<20} {bar} {done:>3}/{total:<3} \
              pages  ETA {eta}{mark}",
             group = view.bucket.group.as_str(),
             level = quota.remaining,
