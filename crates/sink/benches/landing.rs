@@ -18,18 +18,11 @@ fn page() -> Vec<Batch> {
     let rows: Vec<Row> = (0..ROWS as u64)
         .map(|row| {
             // Scattered like hashes, so that the index is written at random places.
-            let key = format!(
-                "{:032x}",
-                u128::from(row.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 37
-            );
+            let key = format!("{:032x}", u128::from(row.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 37);
             let head = format!(r#"{{"srid":"{key}","pad":""#);
             let body = format!(r#"{head}{}"}}"#, "x".repeat(BODY_BYTES - head.len() - 2));
             let body = RawValue::from_string(body).expect("the body is JSON");
-            Row {
-                key,
-                version: "2026-11-30T12:00:00".into(),
-                body,
-            }
+            Row { key, version: "2026-11-30T12:00:00".into(), body }
         })
         .collect();
     rows.chunks(BATCH_ROWS)
@@ -47,11 +40,7 @@ async fn land(sink: &Arc<SqliteSink>, page: Vec<Batch>, in_flight: usize) -> Lan
     let mut tasks = JoinSet::new();
     for batch in page {
         if tasks.len() == in_flight {
-            landed += tasks
-                .join_next()
-                .await
-                .expect("one is in flight")
-                .expect("no panic");
+            landed += tasks.join_next().await.expect("one is in flight").expect("no panic");
         }
         let sink = Arc::clone(sink);
         tasks.spawn(async move { sink.land(batch).await.expect("it lands") });
@@ -72,19 +61,12 @@ fn fresh(runtime: &Runtime) -> (Arc<SqliteSink>, TempDir) {
 }
 
 fn landing(criterion: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let page = page();
     let mut group = criterion.benchmark_group("land 80,000 rows");
-    group
-        .sample_size(10)
-        .throughput(Throughput::Elements(ROWS as u64));
+    group.sample_size(10).throughput(Throughput::Elements(ROWS as u64));
 
-    for (name, in_flight) in [
-        ("new, one batch after the other", 1),
-        ("new, 8 in flight", 8),
-    ] {
+    for (name, in_flight) in [("new, one batch after the other", 1), ("new, 8 in flight", 8)] {
         group.bench_function(name, |bencher| {
             bencher.iter_batched(
                 || (fresh(&runtime), page.clone()),

@@ -94,34 +94,21 @@ mod tests {
 
     fn row(key: &str, version: &str, body: &str) -> Row {
         let body = RawValue::from_string(body.into()).expect("the body is JSON");
-        Row {
-            key: key.into(),
-            version: version.into(),
-            body,
-        }
+        Row { key: key.into(), version: version.into(), body }
     }
 
     fn winners(mut rows: Vec<Row>) -> Vec<(String, String, String)> {
         keep_winners(&mut rows);
-        rows.into_iter()
-            .map(|row| (row.key, row.version, row.body.get().into()))
-            .collect()
+        rows.into_iter().map(|row| (row.key, row.version, row.body.get().into())).collect()
     }
 
     #[test]
     fn the_highest_version_of_a_key_wins_wherever_it_stands() {
-        let rows = vec![
-            row("b", "2", "2"),
-            row("a", "1", "1"),
-            row("b", "3", "3"),
-            row("b", "1", "1"),
-        ];
+        let rows =
+            vec![row("b", "2", "2"), row("a", "1", "1"), row("b", "3", "3"), row("b", "1", "1")];
         assert_eq!(
             winners(rows),
-            [
-                ("a".into(), "1".into(), "1".into()),
-                ("b".into(), "3".into(), "3".into())
-            ]
+            [("a".into(), "1".into(), "1".into()), ("b".into(), "3".into(), "3".into())]
         );
     }
 

@@ -187,15 +187,10 @@ impl SinkError {
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { url },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { url },
             Some(ErrorCode::NotADatabase) => Self::NotSqlite { url },
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Self::CannotOpen {
-                url,
-                source: Arc::new(source),
-            },
-            _ => Self::Sqlite {
-                url,
-                doing,
-                source: Arc::new(source),
-            },
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                Self::CannotOpen { url, source: Arc::new(source) }
+            }
+            _ => Self::Sqlite { url, doing, source: Arc::new(source) },
         }
     }
 }

@@ -45,9 +45,7 @@ impl FromStr for SinkUrl {
     /// the rest may hold a password.
     fn from_str(url: &str) -> Result<Self, SinkError> {
         let Some((scheme, rest)) = url.split_once(':') else {
-            return Err(SinkError::UrlUnknown {
-                scheme: String::new(),
-            });
+            return Err(SinkError::UrlUnknown { scheme: String::new() });
         };
         match (scheme, rest) {
             ("sqlite", ":memory:") => Ok(Self::Memory),
@@ -57,9 +55,7 @@ impl FromStr for SinkUrl {
             ("sqlite", path) if path.starts_with("//") => Err(SinkError::UrlSlashes),
             ("sqlite", path) => Ok(Self::File(path.into())),
             ("postgres" | "postgresql", _) => Err(SinkError::PostgresLater),
-            _ => Err(SinkError::UrlUnknown {
-                scheme: scheme.into(),
-            }),
+            _ => Err(SinkError::UrlUnknown { scheme: scheme.into() }),
         }
     }
 }

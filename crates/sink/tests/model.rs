@@ -22,13 +22,7 @@ struct Model {
 
 impl Model {
     fn land(&mut self, batch: &Batch) -> Landed {
-        let name = |row: &Row| {
-            (
-                batch.account.clone(),
-                batch.dataset.clone(),
-                row.key.clone(),
-            )
-        };
+        let name = |row: &Row| (batch.account.clone(), batch.dataset.clone(), row.key.clone());
         // Of each key the highest version, of equal versions the later row.
         let mut winners: BTreeMap<Name, &Row> = BTreeMap::new();
         for row in &batch.rows {
@@ -39,11 +33,7 @@ impl Model {
         }
         let mut landed = Landed::default();
         for (name, row) in winners {
-            let new = (
-                row.version.clone(),
-                batch.fetched_at,
-                row.body.get().to_owned(),
-            );
+            let new = (row.version.clone(), batch.fetched_at, row.body.get().to_owned());
             match self.rows.get_mut(&name) {
                 None => {
                     self.rows.insert(name, new);
@@ -63,15 +53,9 @@ impl Model {
     fn counts(&self) -> Vec<(String, String, Counts)> {
         let mut counts: BTreeMap<(String, String), Counts> = BTreeMap::new();
         for (account, dataset, _) in self.rows.keys() {
-            counts
-                .entry((account.clone(), dataset.clone()))
-                .or_default()
-                .rows += 1;
+            counts.entry((account.clone(), dataset.clone())).or_default().rows += 1;
         }
-        counts
-            .into_iter()
-            .map(|((account, dataset), count)| (account, dataset, count))
-            .collect()
+        counts.into_iter().map(|((account, dataset), count)| (account, dataset, count)).collect()
     }
 }
 
@@ -109,14 +93,9 @@ fn stored(connection: &Connection) -> BTreeMap<Name, (String, i64, String)> {
         .prepare("SELECT account, dataset, natural_key, version, fetched_at, body FROM landing")
         .expect("it prepares");
     let rows = rows.query_map([], |row| {
-        Ok((
-            (row.get(0)?, row.get(1)?, row.get(2)?),
-            (row.get(3)?, row.get(4)?, row.get(5)?),
-        ))
+        Ok(((row.get(0)?, row.get(1)?, row.get(2)?), (row.get(3)?, row.get(4)?, row.get(5)?)))
     });
-    rows.expect("it reads")
-        .collect::<rusqlite::Result<_>>()
-        .expect("every column has its type")
+    rows.expect("it reads").collect::<rusqlite::Result<_>>().expect("every column has its type")
 }
 
 proptest! {

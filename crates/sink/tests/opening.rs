@@ -14,9 +14,7 @@ async fn error_of(url: &str) -> SinkError {
 }
 
 async fn error_at(path: &Path) -> SinkError {
-    SqliteSink::open(SinkUrl::File(path.into()))
-        .await
-        .expect_err("it does not open")
+    SqliteSink::open(SinkUrl::File(path.into())).await.expect_err("it does not open")
 }
 
 #[tokio::test]
@@ -25,13 +23,7 @@ async fn a_file_and_memory_can_be_opened_by_their_urls() {
     let url = format!("sqlite:{}", place.path.display());
     for url in [url.as_str(), "sqlite::memory:"] {
         let sink = open(url).await.unwrap();
-        assert_eq!(
-            sink.land(batch(10, &[("k", "1", "1")]))
-                .await
-                .unwrap()
-                .inserted,
-            1
-        );
+        assert_eq!(sink.land(batch(10, &[("k", "1", "1")])).await.unwrap().inserted, 1);
         assert_eq!(sink.count("a", "d").await.unwrap().rows, 1);
     }
     assert!(place.path.is_file());
@@ -49,17 +41,11 @@ async fn other_urls_are_refused_with_what_is_accepted_and_without_their_password
         ("", "the scheme \"\""),
     ] {
         let text = error_of(url).await.to_string();
-        assert!(
-            text.contains(says) && text.contains(accepted),
-            "{url}: {text}"
-        );
+        assert!(text.contains(says) && text.contains(accepted), "{url}: {text}");
         assert!(!text.contains("secret"), "{text}");
     }
     assert!(matches!(error_of("sqlite:").await, SinkError::PathMissing));
-    assert!(matches!(
-        error_of("sqlite://rows.db").await,
-        SinkError::UrlSlashes
-    ));
+    assert!(matches!(error_of("sqlite://rows.db").await, SinkError::UrlSlashes));
 }
 
 #[tokio::test]
@@ -111,17 +97,7 @@ async fn a_file_of_a_newer_version_is_refused() {
         )
         .unwrap();
     let error = error_at(&place.path).await;
-    assert!(
-        matches!(
-            error,
-            SinkError::SchemaNewer {
-                found: 7001,
-                known: 1,
-                ..
-            }
-        ),
-        "{error:?}"
-    );
+    assert!(matches!(error, SinkError::SchemaNewer { found: 7001, known: 1, .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -129,9 +105,7 @@ async fn a_migration_that_was_changed_after_it_ran_is_refused() {
     let place = Place::new();
     drop(place.open().await);
     let connection = Connection::open(&place.path).unwrap();
-    connection
-        .execute("UPDATE sink_schema_history SET checksum = '1'", [])
-        .unwrap();
+    connection.execute("UPDATE sink_schema_history SET checksum = '1'", []).unwrap();
     let error = error_at(&place.path).await;
     assert!(matches!(error, SinkError::Migration { .. }), "{error:?}");
 }
@@ -140,9 +114,7 @@ async fn a_migration_that_was_changed_after_it_ran_is_refused() {
 async fn a_file_of_another_program_is_refused_and_its_table_is_left_alone() {
     let place = Place::new();
     let connection = Connection::open(&place.path).unwrap();
-    connection
-        .execute_batch("CREATE TABLE landing (other)")
-        .unwrap();
+    connection.execute_batch("CREATE TABLE landing (other)").unwrap();
     let error = error_at(&place.path).await;
     assert!(matches!(error, SinkError::Migration { .. }), "{error:?}");
     let columns = "SELECT group_concat(name) FROM pragma_table_info('landing')";

@@ -15,22 +15,14 @@ use waitless_sink::{Batch, Landed, RawValue, Row, Sink};
 /// `rows` rows named after `name`, with the given version.
 fn many(name: &str, rows: usize, version: &str) -> Batch {
     let body = RawValue::from_string(format!("\"{}\"", "x".repeat(700))).expect("JSON");
-    let row = |row| Row {
-        key: format!("{name}-{row:06}"),
-        version: version.into(),
-        body: body.clone(),
-    };
-    Batch {
-        rows: (0..rows).map(row).collect(),
-        ..batch(10, &[])
-    }
+    let row =
+        |row| Row { key: format!("{name}-{row:06}"), version: version.into(), body: body.clone() };
+    Batch { rows: (0..rows).map(row).collect(), ..batch(10, &[]) }
 }
 
 fn integrity(path: &Path) -> String {
     let connection = Connection::open(path).expect("it opens");
-    connection
-        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .expect("it checks")
+    connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("it checks")
 }
 
 #[tokio::test]
@@ -48,14 +40,7 @@ async fn batches_of_many_tasks_all_land_once() {
     while let Some(batch) = tasks.join_next().await {
         landed += batch.unwrap();
     }
-    assert_eq!(
-        landed,
-        Landed {
-            inserted: 2500,
-            updated: 0,
-            unchanged: 2500
-        }
-    );
+    assert_eq!(landed, Landed { inserted: 2500, updated: 0, unchanged: 2500 });
     assert_eq!(sink.count("a", "d").await.unwrap().rows, 2500);
 }
 
@@ -75,14 +60,7 @@ async fn two_sinks_at_one_file_see_each_others_rows_and_count_each_once() {
     while let Some(batch) = tasks.join_next().await {
         landed += batch.unwrap();
     }
-    assert_eq!(
-        landed,
-        Landed {
-            inserted: 2000,
-            updated: 0,
-            unchanged: 2000
-        }
-    );
+    assert_eq!(landed, Landed { inserted: 2000, updated: 0, unchanged: 2000 });
     for sink in &sinks {
         assert_eq!(sink.count("a", "d").await.unwrap().rows, 2000);
     }
@@ -159,9 +137,7 @@ async fn a_reader_is_not_held_up_by_another_process_that_writes() {
     let sink = place.open().await;
     sink.land(batch(10, &[("k", "1", "1")])).await.unwrap();
     let connection = Connection::open(&place.path).unwrap();
-    connection
-        .execute_batch("BEGIN IMMEDIATE; DELETE FROM landing")
-        .unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE; DELETE FROM landing").unwrap();
     assert_eq!(sink.count("a", "d").await.unwrap().rows, 1);
 }
 

@@ -4,7 +4,9 @@ use waitless_job::{BucketKey, JobId, NewJobError};
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A job cannot be enqueued whatever the store holds. Nothing of its batch was.
-    #[error("job {index} of the batch ({id}) was refused, and none of the batch was enqueued: {source}")]
+    #[error(
+        "job {index} of the batch ({id}) was refused, and none of the batch was enqueued: {source}"
+    )]
     Job {
         /// Its place in the batch, from 0.
         index: usize,

@@ -87,7 +87,9 @@ fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
             let what = format!("lane {key} is {lane:?} with {listed} jobs in its wait list");
             found.push(Finding { rule: "a lane with jobs is indexed once", what });
         }
-        let Some(head) = waiting.get(key).and_then(|jobs| jobs.first()) else { continue };
+        let Some(head) = waiting.get(key).and_then(|jobs| jobs.first()) else {
+            continue;
+        };
         let paused = audit
             .accounts
             .iter()
@@ -100,7 +102,8 @@ fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
             && let Some(latest) = latest_ready(audit, &limits, head)
             && ready_at > latest
         {
-            let what = format!("lane {key} sleeps until {ready_at}, its tokens are there at {latest}");
+            let what =
+                format!("lane {key} sleeps until {ready_at}, its tokens are there at {latest}");
             found.push(Finding { rule: "a lane never sleeps too long", what });
         }
     }
@@ -126,7 +129,9 @@ fn latest_ready(
         if cost.tokens() > policy.burst() {
             return None;
         }
-        let Some(state) = states.get(&bucket) else { continue };
+        let Some(state) = states.get(&bucket) else {
+            continue;
+        };
         let open = state.hold.unwrap_or(state.ts);
         latest = latest.max(full_at(Some(state), policy, state.ts)).max(open);
     }

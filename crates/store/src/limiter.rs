@@ -67,7 +67,9 @@ impl Limiter {
         loop {
             let waited_ms = self.clock.now().since(started);
             let wait_ms = match self.acquire(bucket.clone(), cost).await? {
-                Taken::Allowed { remaining } => return Ok(Grant::Allowed { remaining, waited_ms }),
+                Taken::Allowed { remaining } => {
+                    return Ok(Grant::Allowed { remaining, waited_ms });
+                }
                 Taken::Denied { wait_ms, .. } => wait_ms,
             };
             match wait_or_refuse(wait_ms, waited_ms, ceiling_ms) {

@@ -1,7 +1,9 @@
 use async_trait::async_trait;
 use tokio::sync::watch;
 use waitless_bucket::{Policy, UnixMillis};
-use waitless_job::{AccountId, BucketKey, Feedback, JobId, JobRecord, JobState, LaneKey, NewJob, WorkerName};
+use waitless_job::{
+    AccountId, BucketKey, Feedback, JobId, JobRecord, JobState, LaneKey, NewJob, WorkerName,
+};
 
 use crate::{
     StoreError,
@@ -21,11 +23,7 @@ pub trait Store: Reader {
     /// Announces a worker. A store that takes one worker at a time refuses a second with
     /// [`StoreError::Owned`], for as long as the first keeps the store open, and ends the leases
     /// that a dead predecessor has left. Answers how many jobs that were.
-    async fn start_worker(
-        &self,
-        worker: WorkerName,
-        now: UnixMillis,
-    ) -> Result<usize, StoreError>;
+    async fn start_worker(&self, worker: WorkerName, now: UnixMillis) -> Result<usize, StoreError>;
 
     /// Sets limits. Buckets and lanes that they change are carried over.
     async fn set_limits(
@@ -34,7 +32,8 @@ pub trait Store: Reader {
         now: UnixMillis,
     ) -> Result<(), StoreError>;
 
-    /// Adds an account, or changes its name, upstream and token expiry. Its pause stays as it is.
+    /// Adds an account, or changes its name, upstream and token expiry. Its pause stays as it is;
+    /// a new account is not paused.
     async fn put_account(&self, account: Account) -> Result<(), StoreError>;
 
     /// Pauses an account's lanes with a reason, or resumes them with `None`. Answers whether the
@@ -66,11 +65,8 @@ pub trait Store: Reader {
     async fn acquire(&self, acquire: Acquire, now: UnixMillis) -> Result<Acquired, StoreError>;
 
     /// Extends leases. Answers, in order, whether each is still the job's.
-    async fn renew(
-        &self,
-        renewals: Vec<Renewal>,
-        now: UnixMillis,
-    ) -> Result<Vec<bool>, StoreError>;
+    async fn renew(&self, renewals: Vec<Renewal>, now: UnixMillis)
+    -> Result<Vec<bool>, StoreError>;
 
     /// Takes down how attempts ended. Answers in order.
     async fn settle(
@@ -116,10 +112,7 @@ pub trait Store: Reader {
 #[async_trait]
 pub trait Reader: Send + Sync + 'static {
     /// One job with its arguments.
-    async fn job(
-        &self,
-        id: JobId,
-    ) -> Result<Option<(JobRecord, std::sync::Arc<str>)>, StoreError>;
+    async fn job(&self, id: JobId) -> Result<Option<(JobRecord, std::sync::Arc<str>)>, StoreError>;
 
     /// Jobs, oldest first.
     async fn jobs(&self, filter: JobFilter) -> Result<Vec<JobRecord>, StoreError>;

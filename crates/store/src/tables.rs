@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::watch;
 use waitless_bucket::{BucketState, Policy, UnixMillis};
-use waitless_job::{AccountId, BucketKey, JobId, JobRecord, LaneKey, WorkerName};
+use waitless_job::{AccountId, BucketKey, JobId, JobRecord, LaneKey, LeaseToken, WorkerName};
 
 use crate::{
     StoreError,
@@ -39,6 +39,8 @@ pub trait Tables {
     fn args(&mut self, id: &JobId) -> Result<Arc<str>>;
     /// The job that is not final and has this unique key.
     fn live_job_with_key(&mut self, unique_key: &str) -> Result<Option<JobId>>;
+    /// The running job that has this lease.
+    fn leased_as(&mut self, token: &LeaseToken) -> Result<Option<JobRecord>>;
     /// The next number in the order of arrival, from 0.
     fn next_seq(&mut self) -> Result<u64>;
     /// Adds a job and its index entries.

@@ -53,9 +53,7 @@ pub(crate) fn open_writer(url: &SinkUrl) -> Result<Connection, SinkError> {
         // The size of a page is settled by the first write to a new file, so it comes first.
         connection.execute_batch(LARGE_PAGES).map_err(failed(url))?;
         use_wal(&connection, url)?;
-        connection
-            .execute_batch(DURABLE_AND_FAST)
-            .map_err(failed(url))?;
+        connection.execute_batch(DURABLE_AND_FAST).map_err(failed(url))?;
     }
     schema::bring_up_to_date(&mut connection, url)?;
     Ok(connection)
@@ -65,9 +63,7 @@ pub(crate) fn open_writer(url: &SinkUrl) -> Result<Connection, SinkError> {
 pub(crate) fn open_reader(url: &SinkUrl) -> Result<Connection, SinkError> {
     let path = absolute(url.path())?;
     let connection = open(url, &path, OpenFlags::empty())?;
-    connection
-        .execute_batch("PRAGMA query_only = ON")
-        .map_err(failed(url))?;
+    connection.execute_batch("PRAGMA query_only = ON").map_err(failed(url))?;
     Ok(connection)
 }
 
@@ -75,9 +71,7 @@ fn open(url: &SinkUrl, path: &Path, also: OpenFlags) -> Result<Connection, SinkE
     // No mutex: a connection belongs to one thread.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | also;
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed(url))?;
-    connection
-        .busy_handler(Some(lock_is_busy))
-        .map_err(failed(url))?;
+    connection.busy_handler(Some(lock_is_busy)).map_err(failed(url))?;
     Ok(connection)
 }
 
@@ -106,14 +100,7 @@ fn use_wal(connection: &Connection, url: &SinkUrl) -> Result<(), SinkError> {
             mode => break mode?,
         }
     };
-    if mode == "wal" {
-        Ok(())
-    } else {
-        Err(SinkError::WalRefused {
-            url: url.clone(),
-            mode,
-        })
-    }
+    if mode == "wal" { Ok(()) } else { Err(SinkError::WalRefused { url: url.clone(), mode }) }
 }
 
 fn failed(url: &SinkUrl) -> impl Fn(rusqlite::Error) -> SinkError {

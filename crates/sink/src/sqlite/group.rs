@@ -82,11 +82,8 @@ mod tests {
     /// `rows` rows of about 10 kB, with keys that start with `name`.
     fn batch(name: &str, rows: usize) -> Change {
         let body = RawValue::from_string(format!("\"{}\"", "x".repeat(10_000))).expect("JSON");
-        let row = |row| Row {
-            key: format!("{name}{row}"),
-            version: "1".into(),
-            body: body.clone(),
-        };
+        let row =
+            |row| Row { key: format!("{name}{row}"), version: "1".into(), body: body.clone() };
         Change::Land(Batch {
             account: "a".into(),
             dataset: "d".into(),
@@ -96,29 +93,21 @@ mod tests {
     }
 
     fn inserted(inserted: u64) -> Outcome {
-        Outcome::Landed(Landed {
-            inserted,
-            ..Landed::default()
-        })
+        Outcome::Landed(Landed { inserted, ..Landed::default() })
     }
 
     fn rows(connection: &Connection) -> i64 {
         let count = "SELECT count(*) FROM landing";
-        connection
-            .query_row(count, [], |row| row.get(0))
-            .expect("it counts")
+        connection.query_row(count, [], |row| row.get(0)).expect("it counts")
     }
 
     /// Leaves the disk `pages` more pages, or takes the limit away.
     fn limit_pages(connection: &Connection, pages: Option<i64>) {
-        let used: i64 = connection
-            .query_row("PRAGMA page_count", [], |row| row.get(0))
-            .expect("it counts");
+        let used: i64 =
+            connection.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("it counts");
         let max = pages.map_or(i64::from(u32::MAX) - 1, |pages| used + pages);
         connection
-            .query_row(&format!("PRAGMA max_page_count = {max}"), [], |row| {
-                row.get::<_, i64>(0)
-            })
+            .query_row(&format!("PRAGMA max_page_count = {max}"), [], |row| row.get::<_, i64>(0))
             .expect("it is set");
     }
 
@@ -159,20 +148,14 @@ mod tests {
         let error = outcomes[1].as_ref().unwrap_err();
         assert!(matches!(error, SinkError::Sqlite { .. }), "{error:?}");
         assert_eq!(outcomes[2].as_ref().unwrap(), &inserted(2));
-        assert_eq!(
-            rows(&connection),
-            4,
-            "not even the good row of the bad batch"
-        );
+        assert_eq!(rows(&connection), 4, "not even the good row of the bad batch");
     }
 
     #[test]
     fn a_connection_that_may_not_write_says_read_only() {
         let directory = TempDir::new().expect("a directory");
         let (url, mut connection) = open(directory.path());
-        connection
-            .execute_batch("PRAGMA query_only = ON")
-            .expect("it is set");
+        connection.execute_batch("PRAGMA query_only = ON").expect("it is set");
         let outcomes = commit(&mut connection, &url, &[batch("a", 1), batch("b", 1)]);
         for outcome in outcomes {
             let error = outcome.unwrap_err();

@@ -60,19 +60,12 @@ impl SqliteSink {
             // After the writer, which makes the file and its tables.
             SinkUrl::File(_) => Some(reader::start(&url).await?),
         };
-        Ok(Self {
-            url,
-            reader,
-            writer,
-        })
+        Ok(Self { url, reader, writer })
     }
 
     async fn write(&self, change: Change) -> Result<Outcome, SinkError> {
         let (reply, answer) = oneshot::channel();
-        self.writer
-            .send(Command::Write { change, reply })
-            .await
-            .map_err(|_| self.closed())?;
+        self.writer.send(Command::Write { change, reply }).await.map_err(|_| self.closed())?;
         answer.await.map_err(|_| self.closed())?
     }
 
@@ -88,20 +81,14 @@ impl SqliteSink {
         });
         match &self.reader {
             Some(reader) => reader.send(read).await.map_err(|_| self.closed())?,
-            None => self
-                .writer
-                .send(Command::Read(read))
-                .await
-                .map_err(|_| self.closed())?,
+            None => self.writer.send(Command::Read(read)).await.map_err(|_| self.closed())?,
         }
         let answer = answer.await.map_err(|_| self.closed())?;
         answer.map_err(|error| SinkError::from_sqlite(&self.url, doing, error))
     }
 
     fn closed(&self) -> SinkError {
-        SinkError::Closed {
-            url: self.url.clone(),
-        }
+        SinkError::Closed { url: self.url.clone() }
     }
 }
 
@@ -109,14 +96,8 @@ impl SqliteSink {
 impl Sink for SqliteSink {
     async fn land(&self, mut batch: Batch) -> Result<Landed, SinkError> {
         if let Some(row) = batch.rows.iter().position(|row| row.key.is_empty()) {
-            let Batch {
-                account, dataset, ..
-            } = batch;
-            return Err(SinkError::EmptyKey {
-                account,
-                dataset,
-                row,
-            });
+            let Batch { account, dataset, .. } = batch;
+            return Err(SinkError::EmptyKey { account, dataset, row });
         }
         if batch.rows.is_empty() {
             return Ok(Landed::default());
@@ -148,10 +129,7 @@ impl Sink for SqliteSink {
         let (account, dataset) = (account.to_owned(), dataset.to_owned());
         self.read("counting rows", move |connection| {
             let mut count = connection.prepare_cached(queries::COUNT)?;
-            count.query_row(
-                named_params! { ":account": account, ":dataset": dataset },
-                counts_of,
-            )
+            count.query_row(named_params! { ":account": account, ":dataset": dataset }, counts_of)
         })
         .await
     }
@@ -194,8 +172,5 @@ impl Sink for SqliteSink {
 /// What `count.sql` and `counts.sql` return, by the names of their columns.
 fn counts_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Counts> {
     let count = |column| row.get(column).map(i64::unsigned_abs);
-    Ok(Counts {
-        rows: count("rows")?,
-        quarantined: count("quarantined")?,
-    })
+    Ok(Counts { rows: count("rows")?, quarantined: count("quarantined")? })
 }

@@ -21,14 +21,8 @@ mod tests {
         for file in std::fs::read_dir(folder).expect("the folder of queries") {
             let path = file.expect("a file").path();
             let sql = std::fs::read_to_string(&path).expect("it is text");
-            assert!(
-                called.contains(&sql.as_str()),
-                "nobody calls {}",
-                path.display()
-            );
-            connection
-                .prepare(&sql)
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert!(called.contains(&sql.as_str()), "nobody calls {}", path.display());
+            connection.prepare(&sql).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         }
     }
 }

@@ -31,11 +31,7 @@ pub(crate) fn bring_up_to_date(
         Err(error) if matches!(error.kind(), Kind::Connection(..)) => runner.run(connection),
         done => done,
     };
-    let known = runner
-        .get_migrations()
-        .iter()
-        .map(|migration| migration.version())
-        .max();
+    let known = runner.get_migrations().iter().map(|migration| migration.version()).max();
     let known = i64::from(known.unwrap_or_default());
     done.map(drop).map_err(|error| name(error, url, known))
 }
@@ -44,25 +40,15 @@ fn name(error: refinery::Error, url: &SinkUrl, known: i64) -> SinkError {
     let url = url.clone();
     match error.kind() {
         Kind::MissingVersion(migration) if i64::from(migration.version()) > known => {
-            SinkError::SchemaNewer {
-                url,
-                found: migration.version().into(),
-                known,
-            }
+            SinkError::SchemaNewer { url, found: migration.version().into(), known }
         }
         // A full disk or a lock is no fault of the migration. The rest of its errors keep their
         // place, "error applying migrations" among them.
         Kind::Connection(_, source) => match source.downcast_ref().and_then(weather) {
             Some(source) => SinkError::from_sqlite(&url, "opening", source),
-            None => SinkError::Migration {
-                url,
-                source: Arc::new(error),
-            },
+            None => SinkError::Migration { url, source: Arc::new(error) },
         },
-        _ => SinkError::Migration {
-            url,
-            source: Arc::new(error),
-        },
+        _ => SinkError::Migration { url, source: Arc::new(error) },
     }
 }
 

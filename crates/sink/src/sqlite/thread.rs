@@ -47,17 +47,10 @@ impl<T: Send + 'static> Thread<T> {
                 Err(error) => drop(opened.send(Err(error))),
             }
         });
-        let handle = handle.map_err(|error| SinkError::Thread {
-            url: url.clone(),
-            source: Arc::new(error),
-        })?;
-        let thread = Self {
-            requests: Some(requests),
-            handle: Some(handle),
-        };
-        is_open
-            .await
-            .map_err(|_| SinkError::Closed { url: url.clone() })??;
+        let handle = handle
+            .map_err(|error| SinkError::Thread { url: url.clone(), source: Arc::new(error) })?;
+        let thread = Self { requests: Some(requests), handle: Some(handle) };
+        is_open.await.map_err(|_| SinkError::Closed { url: url.clone() })??;
         Ok(thread)
     }
 

@@ -15,10 +15,7 @@ const GROUP_MAX: usize = 32;
 /// What the writer may be asked to do.
 pub(crate) enum Command {
     /// Make a change and answer when it is committed.
-    Write {
-        change: Change,
-        reply: oneshot::Sender<Result<Outcome, SinkError>>,
-    },
+    Write { change: Change, reply: oneshot::Sender<Result<Outcome, SinkError>> },
     /// Read from the one connection that an in-memory database has.
     Read(Read),
 }

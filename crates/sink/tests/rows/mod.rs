@@ -27,9 +27,7 @@ impl Place {
 }
 
 pub(crate) async fn open(path: &Path) -> SqliteSink {
-    SqliteSink::open(SinkUrl::File(path.into()))
-        .await
-        .expect("it opens")
+    SqliteSink::open(SinkUrl::File(path.into())).await.expect("it opens")
 }
 
 /// A batch of account "a", dataset "d", from (key, version, body).
@@ -39,26 +37,14 @@ pub(crate) fn batch(fetched_at: i64, rows: &[(&str, &str, &str)]) -> Batch {
         version: (*version).into(),
         body: RawValue::from_string((*body).into()).expect("the body is JSON"),
     });
-    Batch {
-        account: "a".into(),
-        dataset: "d".into(),
-        fetched_at,
-        rows: rows.collect(),
-    }
+    Batch { account: "a".into(), dataset: "d".into(), fetched_at, rows: rows.collect() }
 }
 
 /// Rejects of account "a", dataset "d", from (reason, body).
 pub(crate) fn rejects(fetched_at: i64, rows: &[(&str, &str)]) -> Rejects {
-    let rows = rows.iter().map(|(reason, body)| Reject {
-        reason: (*reason).into(),
-        body: (*body).into(),
-    });
-    Rejects {
-        account: "a".into(),
-        dataset: "d".into(),
-        fetched_at,
-        rows: rows.collect(),
-    }
+    let rows =
+        rows.iter().map(|(reason, body)| Reject { reason: (*reason).into(), body: (*body).into() });
+    Rejects { account: "a".into(), dataset: "d".into(), fetched_at, rows: rows.collect() }
 }
 
 /// Key, version, fetched_at and body of every row of account "a", dataset "d".
@@ -71,10 +57,7 @@ pub(crate) fn stored(path: &Path) -> Vec<(String, String, i64, String)> {
         )
         .expect("it prepares");
     let rows = rows
-        .query_map([], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-        })
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
         .expect("it reads");
-    rows.collect::<rusqlite::Result<_>>()
-        .expect("every column has its type")
+    rows.collect::<rusqlite::Result<_>>().expect("every column has its type")
 }

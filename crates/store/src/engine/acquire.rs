@@ -19,12 +19,10 @@ use crate::{
 /// # Errors
 /// [`StoreError::UnknownLimit`](crate::StoreError::UnknownLimit),
 /// [`StoreError::CostAboveBurst`](crate::StoreError::CostAboveBurst), and those of the tables.
-pub fn acquire(
-    tables: &mut dyn Tables,
-    acquire: &Acquire,
-    now: UnixMillis,
-) -> Result<Acquired> {
-    let Some(before) = leased_job(tables, &acquire.lease)? else { return Ok(Acquired::Stale) };
+pub fn acquire(tables: &mut dyn Tables, acquire: &Acquire, now: UnixMillis) -> Result<Acquired> {
+    let Some(before) = leased_job(tables, &acquire.lease)? else {
+        return Ok(Acquired::Stale);
+    };
     // What can be refused is refused before the first write.
     for one in lane::load(tables, &before.account, &acquire.needs)? {
         one.check_cost()?;
@@ -88,7 +86,8 @@ fn more_urgent_waits(
     Ok(false)
 }
 
-/// Takes tokens for a caller outside the queue, all or none.
+/// Takes tokens for a caller outside the queue, all or none. Of several draws on one bucket the
+/// tokens are added up.
 ///
 /// # Errors
 /// As [`acquire`].
@@ -97,11 +96,18 @@ pub fn take(
     draws: &[(BucketKey, Cost)],
     now: UnixMillis,
 ) -> Result<Taken> {
-    let mut loaded = Vec::with_capacity(draws.len());
+    let mut loaded: Vec<Loaded> = Vec::with_capacity(draws.len());
     for (bucket, cost) in draws {
-        let one = Loaded::read(tables, bucket.clone(), *cost)?;
+        match loaded.iter_mut().find(|one| one.bucket == *bucket) {
+            Some(one) => {
+                let tokens = one.cost.tokens().saturating_add(cost.tokens());
+                one.cost = Cost::new(tokens).unwrap_or(*cost);
+            }
+            None => loaded.push(Loaded::read(tables, bucket.clone(), *cost)?),
+        }
+    }
+    for one in &loaded {
         one.check_cost()?;
-        loaded.push(one);
     }
     match lane::evaluate(&loaded, now) {
         AllDecision::Allowed(states) => {

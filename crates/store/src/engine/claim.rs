@@ -1,7 +1,10 @@
 use waitless_bucket::{AllDecision, UnixMillis};
 use waitless_job::{JobRecord, JobState, Lease};
 
-use super::{Result, Tables, lane};
+use super::{
+    Result, Tables,
+    lane::{self, Loaded},
+};
 use crate::ops::{Claim, Claimed, Pick};
 
 /// Takes jobs from lanes: for each pick token(s), job and lease in this one step.
@@ -22,7 +25,15 @@ fn claim_one(
     pick: &Pick,
     now: UnixMillis,
 ) -> Result<Option<Claimed>> {
-    let Some(head) = tables.lane_head(&pick.lane)? else { return Ok(None) };
+    // A lease is a client's word for one pick: whoever asks again under it was not heard the first
+    // time, and gets the job of then.
+    if let Some(job) = tables.leased_as(&pick.lease)? {
+        let loaded = lane::load(tables, &job.account, &job.needs)?;
+        return claimed(tables, job, &loaded).map(Some);
+    }
+    let Some(head) = tables.lane_head(&pick.lane)? else {
+        return Ok(None);
+    };
     if lane::is_paused(tables, &head.account)? {
         return Ok(None);
     }
@@ -44,6 +55,10 @@ fn claim_one(
     };
     tables.update_job(&head, &job)?;
     lane::replace(tables, &pick.lane, -1, now)?;
+    claimed(tables, job, &loaded).map(Some)
+}
+
+fn claimed(tables: &mut dyn Tables, job: JobRecord, loaded: &[Loaded]) -> Result<Claimed> {
     let args = tables.args(&job.id)?;
-    Ok(Some(Claimed { job, args, grant_ttl_ms: lane::grant_ttl_ms(&loaded) }))
+    Ok(Claimed { job, args, grant_ttl_ms: lane::grant_ttl_ms(loaded) })
 }

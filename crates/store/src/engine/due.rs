@@ -28,8 +28,12 @@ pub fn due(tables: &mut dyn Tables, request: &DueRequest, now: UnixMillis) -> Re
     }
 
     let mut lanes = Vec::new();
-    for (key, stored_rank) in tables.ready(request.limit, &request.exclude)? {
-        let Some(head) = tables.lane_head(&key)? else { continue };
+    let ready = tables.ready(request.limit, &request.exclude)?;
+    let ready_len = ready.len();
+    for (key, stored_rank) in ready {
+        let Some(head) = tables.lane_head(&key)? else {
+            continue;
+        };
         let waiting = tables.lane(&key)?.waiting;
         let loaded = lane::load(tables, &head.account, &head.needs)?;
         let available = u64::from(lane::available(&loaded, now)).min(waiting);
@@ -48,8 +52,13 @@ pub fn due(tables: &mut dyn Tables, request: &DueRequest, now: UnixMillis) -> Re
         });
     }
 
+    // Ranks have grown older by different amounts since they were stored.
+    lanes.sort_by(|a, b| (a.rank, &a.lane).cmp(&(b.rank, &b.lane)));
+
     let moved_all = delayed.len() < MOVED_MAX && parked.len() < MOVED_MAX;
-    let next_at = if moved_all {
+    // Lanes that were not ready any more may have hidden others that are.
+    let saw_all = ready_len < request.limit || lanes.len() == ready_len;
+    let next_at = if moved_all && saw_all {
         [tables.next_delayed()?, tables.next_parked()?].into_iter().flatten().min()
     } else {
         Some(now)

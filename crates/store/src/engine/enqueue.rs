@@ -9,11 +9,7 @@ use crate::{StoreError, ops::Enqueued};
 /// # Errors
 /// [`StoreError::Job`], [`StoreError::UnknownLimit`] or [`StoreError::CostAboveBurst`] for the
 /// first job that cannot be taken; then none is.
-pub fn enqueue(
-    tables: &mut dyn Tables,
-    jobs: &[NewJob],
-    now: UnixMillis,
-) -> Result<Vec<Enqueued>> {
+pub fn enqueue(tables: &mut dyn Tables, jobs: &[NewJob], now: UnixMillis) -> Result<Vec<Enqueued>> {
     for (index, job) in jobs.iter().enumerate() {
         job.check().map_err(|source| StoreError::Job { index, id: job.id, source })?;
         for loaded in lane::load(tables, &job.account, &job.needs)? {

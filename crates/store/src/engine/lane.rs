@@ -99,9 +99,7 @@ pub(super) fn available(loaded: &[Loaded], now: UnixMillis) -> u32 {
 pub(super) fn rank(head: &JobRecord, loaded: &[Loaded], now: UnixMillis) -> Rank {
     let soonest = loaded
         .iter()
-        .map(|one| {
-            (full_at(one.state.as_ref(), &one.policy, now), one.policy.time_to_full_ms())
-        })
+        .map(|one| (full_at(one.state.as_ref(), &one.policy, now), one.policy.time_to_full_ms()))
         .min();
     let (full_at, time_to_full_ms) = soonest.unwrap_or((head.run_at, 0));
     Rank { class: head.class, full_at, time_to_full_ms }

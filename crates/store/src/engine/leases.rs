@@ -14,12 +14,14 @@ use crate::ops::{Reap, Renewal};
 /// # Errors
 /// Only those of the tables.
 pub fn renew(tables: &mut dyn Tables, renewal: &Renewal, now: UnixMillis) -> Result<bool> {
-    let Some(before) = leased_job(tables, &renewal.lease)? else { return Ok(false) };
+    let Some(before) = leased_job(tables, &renewal.lease)? else {
+        return Ok(false);
+    };
     let job = apply_saved(tables, before.clone(), &renewal.saved, now)?;
-    let lease = job.lease.clone().map(|lease| Lease {
-        expires_at: lease.expires_at.max(renewal.expires_at),
-        ..lease
-    });
+    let lease = job
+        .lease
+        .clone()
+        .map(|lease| Lease { expires_at: lease.expires_at.max(renewal.expires_at), ..lease });
     tables.update_job(&before, &JobRecord { lease, ..job })?;
     Ok(true)
 }

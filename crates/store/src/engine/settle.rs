@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use waitless_bucket::{UnixMillis, refund};
-use waitless_job::{JobRecord, JobState};
+use waitless_job::{BucketKey, JobRecord, JobState};
 
 use super::{Result, Tables, lane};
 use crate::ops::{LeaseRef, Outcome, Saved, Settle, Settled};
@@ -11,7 +11,9 @@ use crate::ops::{LeaseRef, Outcome, Saved, Settle, Settled};
 /// # Errors
 /// Only those of the tables.
 pub fn settle(tables: &mut dyn Tables, settle: &Settle, now: UnixMillis) -> Result<Settled> {
-    let Some(before) = leased_job(tables, &settle.lease)? else { return Ok(Settled::Stale) };
+    let Some(before) = leased_job(tables, &settle.lease)? else {
+        return Ok(Settled::Stale);
+    };
     let job = apply_saved(tables, before.clone(), &settle.saved, now)?;
     let job = settled(job, &settle.outcome, now);
     tables.update_job(&before, &job)?;
@@ -22,10 +24,7 @@ pub fn settle(tables: &mut dyn Tables, settle: &Settle, now: UnixMillis) -> Resu
 }
 
 /// The running job of this lease, or `None` if the lease is not its any more.
-pub(super) fn leased_job(
-    tables: &mut dyn Tables,
-    lease: &LeaseRef,
-) -> Result<Option<JobRecord>> {
+pub(super) fn leased_job(tables: &mut dyn Tables, lease: &LeaseRef) -> Result<Option<JobRecord>> {
     let job = tables.job(&lease.job)?;
     Ok(job.filter(|job| job.lease.as_ref().is_some_and(|held| held.token == lease.token)))
 }
@@ -42,7 +41,14 @@ pub(super) fn apply_saved(
     now: UnixMillis,
 ) -> Result<JobRecord> {
     for needs in &saved.unspent {
-        for one in lane::load(tables, &job.account, needs)? {
+        for need in needs.as_slice() {
+            let bucket = BucketKey { account: job.account.clone(), group: need.group.clone() };
+            // A bucket without a limit has granted nothing. To refuse would be to refuse the
+            // outcome of the job along with it, and that of every other in its batch.
+            if tables.limit(&bucket)?.is_none() {
+                continue;
+            }
+            let one = lane::Loaded::read(tables, bucket, need.cost)?;
             let state = refund(one.state.as_ref(), &one.policy, one.cost, now);
             tables.put_bucket(&one.bucket, &state)?;
             lane::replace_all_on(tables, &one.bucket, now)?;
@@ -86,12 +92,7 @@ pub(super) fn failed(job: JobRecord, error: &Arc<str>, now: UnixMillis) -> JobRe
     JobRecord { attempts: job.attempts + 1, error: Some(Arc::clone(error)), ..job }
 }
 
-fn ended(
-    job: JobRecord,
-    state: JobState,
-    error: Option<&Arc<str>>,
-    now: UnixMillis,
-) -> JobRecord {
+fn ended(job: JobRecord, state: JobState, error: Option<&Arc<str>>, now: UnixMillis) -> JobRecord {
     JobRecord {
         state,
         attempts: job.attempts + 1,

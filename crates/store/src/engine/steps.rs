@@ -51,9 +51,7 @@ impl<T: Transact> Store for T {
         now: UnixMillis,
     ) -> Result<bool> {
         let known = self
-            .transact(move |tables| {
-                engine::pause_account(tables, &account, reason.as_deref(), now)
-            })
+            .transact(move |tables| engine::pause_account(tables, &account, reason.as_deref(), now))
             .await?;
         changed(self);
         Ok(known)
@@ -64,8 +62,7 @@ impl<T: Transact> Store for T {
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>, now: UnixMillis) -> Result<Vec<Enqueued>> {
-        let enqueued =
-            self.transact(move |tables| engine::enqueue(tables, &jobs, now)).await?;
+        let enqueued = self.transact(move |tables| engine::enqueue(tables, &jobs, now)).await?;
         changed(self);
         Ok(enqueued)
     }
@@ -79,8 +76,7 @@ impl<T: Transact> Store for T {
     }
 
     async fn acquire(&self, acquire: Acquire, now: UnixMillis) -> Result<Acquired> {
-        let acquired =
-            self.transact(move |tables| engine::acquire(tables, &acquire, now)).await?;
+        let acquired = self.transact(move |tables| engine::acquire(tables, &acquire, now)).await?;
         if matches!(acquired, Acquired::Denied { .. }) {
             changed(self);
         }
@@ -105,8 +101,7 @@ impl<T: Transact> Store for T {
     }
 
     async fn reap(&self, which: Reap, limit: usize, now: UnixMillis) -> Result<Vec<JobRecord>> {
-        let reaped =
-            self.transact(move |tables| engine::reap(tables, which, limit, now)).await?;
+        let reaped = self.transact(move |tables| engine::reap(tables, which, limit, now)).await?;
         if !reaped.is_empty() {
             changed(self);
         }
@@ -117,12 +112,7 @@ impl<T: Transact> Store for T {
         self.transact(move |tables| tables.prune(ended_before, limit)).await
     }
 
-    async fn feedback(
-        &self,
-        bucket: BucketKey,
-        feedback: Feedback,
-        now: UnixMillis,
-    ) -> Result<()> {
+    async fn feedback(&self, bucket: BucketKey, feedback: Feedback, now: UnixMillis) -> Result<()> {
         self.transact(move |tables| engine::feedback(tables, &bucket, feedback, now)).await?;
         changed(self);
         Ok(())

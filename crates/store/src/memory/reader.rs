@@ -37,7 +37,9 @@ impl Reader for MemoryStore {
 
     async fn position(&self, id: JobId) -> Result<Option<u64>> {
         let state = self.state();
-        let Some((job, _)) = state.jobs.get(&id) else { return Ok(None) };
+        let Some((job, _)) = state.jobs.get(&id) else {
+            return Ok(None);
+        };
         if job.state != JobState::Waiting {
             return Ok(None);
         }
@@ -102,9 +104,10 @@ fn matches(filter: &JobFilter, job: &JobRecord) -> bool {
 }
 
 fn waiting_on(state: &State, bucket: &waitless_job::BucketKey) -> u64 {
-    let lanes = state.lanes.iter().filter(|(key, _)| {
-        *key.account() == bucket.account && key.draws_on(&bucket.group)
-    });
+    let lanes = state
+        .lanes
+        .iter()
+        .filter(|(key, _)| *key.account() == bucket.account && key.draws_on(&bucket.group));
     lanes.map(|(_, (lane, _))| lane.waiting).sum()
 }
 

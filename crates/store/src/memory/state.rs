@@ -5,7 +5,7 @@ use std::{
 
 use waitless_bucket::{BucketState, Policy, UnixMillis};
 use waitless_job::{
-    AccountId, BucketKey, Class, JobId, JobRecord, JobState, LaneKey, Needs, RunId,
+    AccountId, BucketKey, Class, JobId, JobRecord, JobState, LaneKey, LeaseToken, Needs, RunId,
 };
 
 use crate::{
@@ -24,6 +24,7 @@ pub(super) struct State {
 
     pub(super) jobs: BTreeMap<JobId, (JobRecord, Arc<str>)>,
     live_by_unique_key: HashMap<Arc<str>, JobId>,
+    running_by_lease: HashMap<LeaseToken, JobId>,
     pub(super) enqueued: u64,
     pub(super) pruned: Pruned,
 
@@ -61,6 +62,9 @@ impl State {
             }
             JobState::Running => {
                 self.leased.insert((lease_end(job), job.id));
+                if let Some(lease) = &job.lease {
+                    self.running_by_lease.insert(lease.token, job.id);
+                }
             }
             JobState::Succeeded | JobState::Cancelled | JobState::Dead => {
                 self.ended.insert((job.finished_at.unwrap_or_default(), job.id));
@@ -85,6 +89,9 @@ impl State {
             }
             JobState::Running => {
                 self.leased.remove(&(lease_end(job), job.id));
+                if let Some(lease) = &job.lease {
+                    self.running_by_lease.remove(&lease.token);
+                }
             }
             JobState::Succeeded | JobState::Cancelled | JobState::Dead => {
                 self.ended.remove(&(job.finished_at.unwrap_or_default(), job.id));
@@ -168,6 +175,10 @@ impl Tables for State {
 
     fn live_job_with_key(&mut self, unique_key: &str) -> Result<Option<JobId>> {
         Ok(self.live_by_unique_key.get(unique_key).copied())
+    }
+
+    fn leased_as(&mut self, token: &LeaseToken) -> Result<Option<JobRecord>> {
+        Ok(self.running_by_lease.get(token).map(|id| self.record(id).clone()))
     }
 
     fn next_seq(&mut self) -> Result<u64> {

@@ -1,0 +1,8 @@
+-- audit: every job, by id.
+-- Returns rows: the columns of a job.
+SELECT
+    seq, id, kind, account, groups, costs, class, run, state, run_at, attempts, attempts_max,
+    snoozes, lease_token, lease_worker, lease_expires_at, requests_done, requests_total,
+    rows_landed, created_at, started_at, finished_at, unique_key, error, checkpoint
+FROM jobs INDEXED BY jobs_id
+ORDER BY id

@@ -1,0 +1,5 @@
+-- audit: every stored bucket.
+-- Returns rows: t, ts, iv, hold, account, limit_group.
+SELECT t, ts, iv, hold, account, limit_group
+FROM buckets
+ORDER BY account, limit_group

@@ -1,0 +1,4 @@
+-- audit: every counter.
+-- Returns rows: name, value.
+SELECT name, value
+FROM counters

@@ -1,0 +1,12 @@
+-- delayed_until: jobs whose moment has come, earliest first, then by id.
+--   :now    ms since the Unix epoch
+--   :limit  jobs at most
+-- Returns rows: the columns of a job.
+SELECT
+    seq, id, kind, account, groups, costs, class, run, state, run_at, attempts, attempts_max,
+    snoozes, lease_token, lease_worker, lease_expires_at, requests_done, requests_total,
+    rows_landed, created_at, started_at, finished_at, unique_key, error, checkpoint
+FROM jobs INDEXED BY jobs_delayed
+WHERE state IN ('scheduled', 'retryable') AND run_at <= :now
+ORDER BY run_at, id
+LIMIT :limit

@@ -1,0 +1,10 @@
+-- limits, of one account.
+--   :account
+-- Returns rows as `limits` does.
+SELECT
+    limits.account, limits.limit_group, tokens, interval_ms, burst, margin_ms, t, ts, iv, hold
+FROM limits
+LEFT JOIN buckets
+    ON buckets.account = limits.account AND buckets.limit_group = limits.limit_group
+WHERE limits.account = :account
+ORDER BY limits.limit_group

@@ -1,0 +1,104 @@
+//! The tables, and the versions they came by.
+
+use refinery::error::Kind;
+use rusqlite::{Connection, OptionalExtension};
+use waitless_store::StoreError;
+
+use crate::error::{named, opening};
+
+mod embedded {
+    refinery::embed_migrations!("../../migrations/store-sqlite");
+}
+
+/// The history has a table of its own name, so that landed rows, which have a history of theirs,
+/// may share the file.
+pub(crate) const HISTORY: &str = "store_schema_history";
+
+/// A file in which one of these tables exists is one of ours.
+const HISTORIES: [&str; 2] = [HISTORY, "sink_schema_history"];
+
+/// Brings an empty or older database up to date. [`SqliteStore`](crate::SqliteStore) does it when
+/// it opens a file; this is for checks that want the schema alone.
+///
+/// # Errors
+/// [`StoreError::Newer`] if a newer program has written it, [`StoreError::Open`] if it belongs to
+/// another program, or what SQLite says.
+pub fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    check(connection, "the database")?;
+    bring_up_to_date(connection, "the database")
+}
+
+/// Refuses what is not for this program. Changes nothing.
+pub(crate) fn check(connection: &Connection, store: &str) -> Result<(), StoreError> {
+    let failed = |error| opening(store, &error);
+    let mut tables = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        .map_err(failed)?;
+    let tables: Vec<String> =
+        tables.query_map([], |row| row.get(0)).and_then(Iterator::collect).map_err(failed)?;
+    let ours = tables.iter().any(|table| HISTORIES.contains(&table.as_str()));
+    if !ours && !tables.is_empty() {
+        return Err(StoreError::Open {
+            store: store.into(),
+            reason: "it is the database of another program; give the path of a file that waitless \
+                     made, or of one that does not exist yet"
+                .into(),
+        });
+    }
+    if !tables.iter().any(|table| table == HISTORY) {
+        return Ok(());
+    }
+    let newest = connection
+        .query_row(&format!("SELECT max(version) FROM {HISTORY}"), [], |row| row.get(0))
+        .optional()
+        .map_err(failed)?
+        .flatten();
+    let (found, known): (i64, i64) = (newest.unwrap_or(0), newest_known());
+    if found > known {
+        let version = |version: i64| u32::try_from(version).unwrap_or(u32::MAX);
+        return Err(StoreError::Newer {
+            store: store.into(),
+            found: version(found),
+            known: version(known),
+        });
+    }
+    Ok(())
+}
+
+/// Applies the migrations that the file lacks, all or none.
+///
+/// `connection` must begin its transactions as IMMEDIATE: a deferred one that has read before it
+/// writes fails at once, whatever the busy handler says, if another process has written meanwhile.
+pub(crate) fn bring_up_to_date(connection: &mut Connection, store: &str) -> Result<(), StoreError> {
+    let mut runner = embedded::migrations::runner().set_grouped(true);
+    runner.set_migration_table_name(HISTORY);
+    let done = match runner.run(connection) {
+        // Another process may have applied the same migrations between our look at the history and
+        // our turn to write. Then the second look finds nothing left to do.
+        Err(error) if matches!(error.kind(), Kind::Connection(..)) => runner.run(connection),
+        done => done,
+    };
+    match done {
+        Ok(_) => Ok(()),
+        Err(error) => Err(match error.kind() {
+            Kind::Connection(_, source) => match source.downcast_ref::<rusqlite::Error>() {
+                Some(error) => named(store, error),
+                None => failed(store, &error),
+            },
+            _ => failed(store, &error),
+        }),
+    }
+}
+
+fn failed(store: &str, error: &refinery::Error) -> StoreError {
+    StoreError::Open {
+        store: store.into(),
+        reason: format!("its tables could not be brought up to date: {error}"),
+    }
+}
+
+fn newest_known() -> i64 {
+    let runner = embedded::migrations::runner();
+    let newest = runner.get_migrations().iter().map(|migration| i64::from(migration.version()));
+    newest.max().unwrap_or(0)
+}
