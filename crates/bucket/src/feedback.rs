@@ -40,6 +40,28 @@ pub fn refund(
     BucketState { t: current.t.saturating_add(units).min(scale.full), ..current }
 }
 
+/// Gives back the tokens of a permit that was taken at `taken_at` and never used.
+///
+/// What the bucket has gained since then is kept back: without the take it might have been full, and
+/// would have gained nothing. So a permit that comes back at once comes back whole, and one that
+/// comes back after its tokens have grown again gives nothing; to give all of it back late would
+/// let one request too many into a burst.
+#[must_use]
+pub fn give_back(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    cost: Cost,
+    taken_at: UnixMillis,
+    now: UnixMillis,
+) -> BucketState {
+    let current = refill(state, policy, now);
+    let scale = policy.scale();
+    let since_taken = i64::try_from(now.since(taken_at)).unwrap_or(i64::MAX);
+    let gained = since_taken.saturating_mul(scale.tokens);
+    let units = i64::from(cost.tokens()).saturating_mul(scale.unit).saturating_sub(gained).max(0);
+    BucketState { t: current.t.saturating_add(units).min(scale.full), ..current }
+}
+
 /// Closes the bucket until a moment. A hold that is already longer stays.
 #[must_use]
 pub fn hold(

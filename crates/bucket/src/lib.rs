@@ -45,7 +45,9 @@ pub use error::PolicyError;
 pub use evaluate::{
     AllDecision, Cost, Decision, Draw, evaluate, evaluate_all, wait_for_requests_ms, wait_ms,
 };
-pub use feedback::{change_policy, charge, hold, observe_remaining, refund, reject, release};
+pub use feedback::{
+    change_policy, charge, give_back, hold, observe_remaining, refund, reject, release,
+};
 pub use patience::{Patience, wait_or_refuse};
 pub use policy::{DEFAULT_MARGIN_MS, Policy};
 pub use quota::{Quota, peek};

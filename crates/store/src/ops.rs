@@ -98,8 +98,17 @@ pub struct Saved {
     pub checkpoint: Option<Arc<str>>,
     /// New progress.
     pub progress: Option<Progress>,
-    /// Tokens that were taken for this job and not spent.
-    pub unspent: Vec<Needs>,
+    /// Permits that were taken for this job and not spent.
+    pub unspent: Vec<Unspent>,
+}
+
+/// A permit that was not spent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unspent {
+    /// What it had taken.
+    pub needs: Needs,
+    /// When.
+    pub taken_at: UnixMillis,
 }
 
 /// What becomes of a running job whose permit is denied.

@@ -12,7 +12,7 @@ use waitless_job::{
 use waitless_store::{
     Store, StoreError,
     limiter::Limiter,
-    ops::{Acquire, Acquired, LeaseRef, OnDenied, Outcome, Saved, Settle, Settled},
+    ops::{Acquire, Acquired, LeaseRef, OnDenied, Outcome, Saved, Settle, Settled, Unspent},
 };
 
 use crate::{
@@ -69,6 +69,10 @@ impl Taken {
         Self { needs, granted_at, ttl_ms, spent: Arc::default() }
     }
 
+    fn unspent(&self) -> Unspent {
+        Unspent { needs: self.needs.clone(), taken_at: self.granted_at }
+    }
+
     fn permit(&self) -> Permit {
         Permit::new(self.needs.clone(), self.granted_at, self.ttl_ms, Arc::clone(&self.spent))
     }
@@ -123,7 +127,7 @@ impl Session {
             // The permit itself holds the other reference; without it nobody can spend it.
             let abandoned = Arc::strong_count(&taken.spent) == 1;
             if abandoned {
-                unspent.push(taken.needs.clone());
+                unspent.push(taken.unspent());
             }
             !abandoned
         });
@@ -136,7 +140,8 @@ impl Session {
         let mut saved = self.take_saved();
         let mut held = self.held();
         let first = held.first.take();
-        saved.unspent.extend(first.into_iter().chain(held.given.drain(..)).map(|one| one.needs));
+        saved.unspent.extend(first.iter().chain(&held.given).map(Taken::unspent));
+        held.given.clear();
         saved
     }
 
@@ -146,7 +151,7 @@ impl Session {
         held.checkpoint = held.checkpoint.take().or(saved.checkpoint);
         held.progress = held.progress.take().or(saved.progress);
         held.given
-            .extend(saved.unspent.into_iter().map(|needs| Taken::new(needs, UnixMillis(0), 0)));
+            .extend(saved.unspent.into_iter().map(|one| Taken::new(one.needs, one.taken_at, 0)));
     }
 
     pub(crate) fn ended(&self) -> Option<LeaseEnd> {

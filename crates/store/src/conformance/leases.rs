@@ -2,7 +2,7 @@
 
 use waitless_job::{JobState, LeaseToken};
 
-use super::scene::{LEASE_MS, NOW, Scene, at, everything, id, needs};
+use super::scene::{LEASE_MS, NOW, Scene, at, everything, id, unspent};
 use crate::{
     Store,
     ops::{Acquired, LeaseRef, OnDenied, Outcome, Reap, Renewal, Saved, Settled},
@@ -27,7 +27,7 @@ pub async fn a_stale_lease_changes_nothing(store: &dyn Store) {
     let nobody = LeaseRef { job: id(0xbeef), token: held.token };
     for stale in [lost, over, never, nobody] {
         let now = at(LEASE_MS + 1);
-        let saved = || everything("[9]", vec![needs("x:5")]);
+        let saved = || everything("[9]", vec![unspent("x:5", NOW)]);
         for outcome in [
             Outcome::Done,
             Outcome::Snooze { until: at(1) },

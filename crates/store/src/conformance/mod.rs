@@ -120,6 +120,7 @@ macro_rules! conformance {
                 a_refused_permit_saves_nothing
                 a_running_job_gives_way_to_a_more_urgent_one
                 unspent_tokens_come_back_and_wake_the_lane
+                a_permit_given_back_late_gives_no_more_than_it_kept
                 unspent_tokens_of_an_unknown_bucket_are_ignored
             }
             readers {

@@ -2,7 +2,7 @@
 
 use waitless_job::{Class, JobState};
 
-use super::scene::{NOW, Scene, at, checkpoint, everything, needs, read};
+use super::scene::{NOW, Scene, at, checkpoint, everything, needs, read, unspent};
 use crate::{
     Store, StoreError,
     model::Place,
@@ -88,7 +88,7 @@ pub async fn a_refused_permit_saves_nothing(store: &dyn Store) {
     scene.fill("a/x:2", 1, NOW).await;
     let (job, lease) = scene.start("a/x", NOW).await;
     let before = store.audit().await.expect("a store can be read");
-    let saved = everything("[3]", vec![needs("x:2")]);
+    let saved = everything("[3]", vec![unspent("x:2", NOW)]);
     let acquire = Acquire { lease, needs: needs("y"), on_denied: OnDenied::Park, saved };
     let refused = store.acquire(acquire, at(1)).await.expect_err("nobody knows y");
     assert!(matches!(refused, StoreError::UnknownLimit { .. }), "{refused}");
@@ -129,33 +129,55 @@ pub async fn a_running_job_gives_way_to_a_more_urgent_one(store: &dyn Store) {
 pub async fn unspent_tokens_come_back_and_wake_the_lane(store: &dyn Store) {
     let scene = Scene::with(store, &[("a/x", "1/h burst 2 margin 0")]).await;
     scene.fill("a/x", 4, NOW).await;
-    let give_back = || Saved { unspent: vec![needs("x")], ..Saved::default() };
+    // Given back at the moment they were taken, so that all of them comes back.
+    let give_back = |at| Saved { unspent: vec![unspent("x", at)], ..Saved::default() };
     let (_, first) = scene.start("a/x", NOW).await;
     let (_, second) = scene.start("a/x", NOW).await;
     assert!(scene.due_lanes(at(1)).await.is_empty());
 
-    scene.settle(first, Outcome::Done, give_back(), at(1)).await;
+    scene.settle(first, Outcome::Done, give_back(at(1)), at(1)).await;
     assert_eq!(scene.due_lanes(at(1)).await, ["a/x"]);
     let (_, third) = scene.start("a/x", at(1)).await;
     assert!(scene.due_lanes(at(1)).await.is_empty());
 
-    let renewal = Renewal { lease: second, expires_at: at(90_000), saved: give_back() };
+    let renewal = Renewal { lease: second, expires_at: at(90_000), saved: give_back(at(2)) };
     assert_eq!(store.renew(vec![renewal], at(2)).await.expect("it is renewed"), [true]);
     assert_eq!(scene.due_lanes(at(2)).await, ["a/x"]);
     let (_, fourth) = scene.start("a/x", at(2)).await;
 
     // A stale permit, given back with the question for a new one.
-    let acquired = scene.acquire(third, "x", OnDenied::Park, give_back(), at(3)).await;
+    let acquired = scene.acquire(third, "x", OnDenied::Park, give_back(at(3)), at(3)).await;
     assert_eq!(acquired, Acquired::Granted { grant_ttl_ms: 1 });
     // Never above full.
-    let many = Saved { unspent: vec![needs("x:2"), needs("x:2"), needs("x")], ..Saved::default() };
+    let many = Saved {
+        unspent: ["x:2", "x:2", "x"].map(|groups| unspent(groups, at(4))).to_vec(),
+        ..Saved::default()
+    };
     scene.settle(fourth, Outcome::Done, many, at(4)).await;
     let view = &store.limits(None).await.expect("limits can be read")[0];
     assert_eq!(view.state.expect("drawn on").whole_tokens(), 2);
     // A stale lease gives nothing back.
     scene.drain("a/x", at(5)).await;
-    assert_eq!(scene.settle(first, Outcome::Done, give_back(), at(5)).await, Settled::Stale);
+    assert_eq!(scene.settle(first, Outcome::Done, give_back(at(5)), at(5)).await, Settled::Stale);
     assert!(scene.claim("a/x", at(5)).await.is_none());
+    scene.is_sound().await;
+}
+
+/// What the bucket has gained since the take might have been wasted without it.
+pub async fn a_permit_given_back_late_gives_no_more_than_it_kept(store: &dyn Store) {
+    let scene = Scene::with(store, &[("a/x", "1/s burst 2 margin 0")]).await;
+    scene.fill("a/x", 4, NOW).await;
+    let (_, first) = scene.start("a/x", NOW).await;
+    // The bucket is full again a second later, so this permit has cost nobody anything by then.
+    let late = Saved { unspent: vec![unspent("x", NOW)], ..Saved::default() };
+    let (_, second) = scene.start("a/x", at(1_000)).await;
+    scene.settle(first, Outcome::Done, late, at(1_000)).await;
+    scene.start("a/x", at(1_000)).await;
+    assert!(scene.claim("a/x", at(1_000)).await.is_none(), "three at once from a burst of two");
+    // Half of what it took is there again when half of its time has passed.
+    let half = Saved { unspent: vec![unspent("x", at(1_000))], ..Saved::default() };
+    scene.settle(second, Outcome::Done, half, at(1_500)).await;
+    assert_eq!(scene.due_lanes(at(1_500)).await, ["a/x"]);
     scene.is_sound().await;
 }
 
@@ -165,7 +187,7 @@ pub async fn unspent_tokens_of_an_unknown_bucket_are_ignored(store: &dyn Store) 
     scene.fill("a/x", 2, NOW).await;
     let (job, first) = scene.start("a/x", NOW).await;
     let (other, second) = scene.start("a/x", NOW).await;
-    let unspent = vec![needs("x"), needs("unknown+x")];
+    let unspent = vec![unspent("x", at(1)), unspent("unknown+x", at(1))];
     let settle = |lease, unspent| crate::ops::Settle {
         lease,
         outcome: Outcome::Done,

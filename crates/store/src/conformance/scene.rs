@@ -17,7 +17,7 @@ use crate::{
     model::{Account, Place},
     ops::{
         Acquire, Acquired, Claim, Claimed, Due, DueRequest, LeaseRef, OnDenied, Outcome, Pick,
-        Saved, Settle, Settled,
+        Saved, Settle, Settled, Unspent,
     },
 };
 
@@ -62,8 +62,13 @@ pub(super) fn checkpoint(json: &str) -> Saved {
     Saved { checkpoint: Some(json.into()), ..Saved::default() }
 }
 
+/// A permit that was taken at a moment and not spent.
+pub(super) fn unspent(groups: &str, taken_at: UnixMillis) -> Unspent {
+    Unspent { needs: needs(groups), taken_at }
+}
+
 /// Saves everything there is to save.
-pub(super) fn everything(json: &str, unspent: Vec<Needs>) -> Saved {
+pub(super) fn everything(json: &str, unspent: Vec<Unspent>) -> Saved {
     let progress = Progress { requests_done: 3, requests_total: Some(9), rows: 77 };
     Saved { checkpoint: Some(json.into()), progress: Some(progress), unspent }
 }

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use waitless_bucket::{UnixMillis, refund};
+use waitless_bucket::{UnixMillis, give_back};
 use waitless_job::{BucketKey, JobRecord, JobState};
 
 use super::{Result, Tables, lane};
-use crate::ops::{LeaseRef, Outcome, Saved, Settle, Settled};
+use crate::ops::{LeaseRef, Outcome, Saved, Settle, Settled, Unspent};
 
 /// Takes down how an attempt ended.
 ///
@@ -40,7 +40,7 @@ pub(super) fn apply_saved(
     saved: &Saved,
     now: UnixMillis,
 ) -> Result<JobRecord> {
-    for needs in &saved.unspent {
+    for Unspent { needs, taken_at } in &saved.unspent {
         for need in needs.as_slice() {
             let bucket = BucketKey { account: job.account.clone(), group: need.group.clone() };
             // A bucket without a limit has granted nothing. To refuse would be to refuse the
@@ -49,7 +49,7 @@ pub(super) fn apply_saved(
                 continue;
             }
             let one = lane::Loaded::read(tables, bucket, need.cost)?;
-            let state = refund(one.state.as_ref(), &one.policy, one.cost, now);
+            let state = give_back(one.state.as_ref(), &one.policy, one.cost, *taken_at, now);
             tables.put_bucket(&one.bucket, &state)?;
             lane::replace_all_on(tables, &one.bucket, now)?;
         }

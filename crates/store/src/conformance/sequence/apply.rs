@@ -90,7 +90,7 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
                 lease: course.lease_ref(lease),
                 needs: needs(spec),
                 on_denied: if *park { OnDenied::Park } else { OnDenied::Tell },
-                saved: saved(save),
+                saved: saved(save, now),
             };
             Answer::new(&store.acquire(acquire, now).await)
         }
@@ -98,7 +98,7 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
             let renewals = specs.iter().map(|(lease, ms, save)| Renewal {
                 lease: course.lease_ref(lease),
                 expires_at: course.moment(*ms),
-                saved: saved(save),
+                saved: saved(save, now),
             });
             Answer::new(&store.renew(renewals.collect(), now).await)
         }
@@ -106,7 +106,7 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
             let settles = specs.iter().map(|(lease, outcome, save)| Settle {
                 lease: course.lease_ref(lease),
                 outcome: course.outcome(outcome),
-                saved: saved(save),
+                saved: saved(save, now),
             });
             Answer::new(&store.settle(settles.collect(), now).await)
         }

@@ -9,12 +9,11 @@ use waitless_job::{
 };
 
 use super::operation::{
-    Advance, BucketIndex, FeedbackSpec, JobSpec, LaneSpec, LeaseSpec, NeedsSpec, OutcomeSpec,
-    SavedSpec,
+    Advance, BucketIndex, FeedbackSpec, JobSpec, LaneSpec, LeaseSpec, OutcomeSpec, SavedSpec,
 };
 use crate::{
     conformance::scene::{NOW, cost_of, id, read},
-    ops::{LeaseRef, Outcome, Saved},
+    ops::{LeaseRef, Outcome, Saved, Unspent},
 };
 
 const ACCOUNTS: [&str; 4] = ["a", "a-b", "b", "nobody"];
@@ -228,7 +227,7 @@ pub(super) fn needs(spec: &[(u8, u32)]) -> Needs {
     Needs::new(needs.map(|(index, cost)| Need { group: group(*index), cost: cost_of(*cost) }))
 }
 
-pub(super) fn saved(spec: &SavedSpec) -> Saved {
+pub(super) fn saved(spec: &SavedSpec, now: UnixMillis) -> Saved {
     Saved {
         checkpoint: spec.checkpoint.map(text),
         progress: spec.progress.map(|number| Progress {
@@ -236,7 +235,14 @@ pub(super) fn saved(spec: &SavedSpec) -> Saved {
             requests_total: number.is_multiple_of(2).then_some(number / 2),
             rows: number.wrapping_mul(3) >> 12,
         }),
-        unspent: spec.unspent.iter().map(|spec: &NeedsSpec| needs(spec)).collect(),
+        unspent: spec
+            .unspent
+            .iter()
+            .map(|(spec, ms_ago)| Unspent {
+                needs: needs(spec),
+                taken_at: UnixMillis(now.0.saturating_sub(i64::from(*ms_ago))),
+            })
+            .collect(),
     }
 }
 

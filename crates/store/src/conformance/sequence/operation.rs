@@ -87,7 +87,8 @@ pub(super) enum LeaseSpec {
 pub(super) struct SavedSpec {
     pub(super) checkpoint: Option<u8>,
     pub(super) progress: Option<u64>,
-    pub(super) unspent: Vec<NeedsSpec>,
+    /// With how many milliseconds ago they were taken.
+    pub(super) unspent: Vec<(NeedsSpec, u32)>,
 }
 
 #[derive(Debug, Clone)]

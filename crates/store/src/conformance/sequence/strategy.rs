@@ -125,7 +125,7 @@ fn lease() -> impl Strategy<Value = LeaseSpec> {
 
 fn saved() -> impl Strategy<Value = SavedSpec> {
     let progress = weighted(0.3, 0..1_u64 << 53);
-    (weighted(0.4, 0..3_u8), progress, vec(needs(), 0..2))
+    (weighted(0.4, 0..3_u8), progress, vec((needs(), 0..90_000_u32), 0..2))
         .prop_map(|(checkpoint, progress, unspent)| SavedSpec { checkpoint, progress, unspent })
 }
 
