@@ -5,15 +5,18 @@
 //! [`Report`] says what came of it. The strategies `naive` and `blocking` exist to show what lanes
 //! are worth: they run on the same worker and differ only in their handler.
 
+mod error;
 mod options;
 mod probes;
 mod report;
+mod request;
 mod run;
 mod scenario;
 mod strategy;
 mod upstream;
 
+pub use error::SimulateError;
 pub use options::{Options, Strategy};
 pub use report::{Report, Waits};
-pub use run::{SimulateError, run};
+pub use run::run;
 pub use scenario::{Accounts, Backlog, Scenario, ScenarioError};

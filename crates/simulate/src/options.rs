@@ -1,5 +1,7 @@
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
+use waitless_job::{LimitGroup, NewJob};
+
 /// How jobs wait for tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strategy {
@@ -23,6 +25,15 @@ impl Strategy {
             Self::Lanes => "lanes",
             Self::Naive => "naive",
             Self::Blocking => "blocking",
+        }
+    }
+
+    /// What a job of this strategy tells the queue it needs. Only lanes tell it anything: the
+    /// others find out when they run.
+    pub(crate) fn needs(self, job: NewJob, group: &LimitGroup) -> NewJob {
+        match self {
+            Self::Lanes => job.needs_one(group.clone()),
+            Self::Naive | Self::Blocking => job,
         }
     }
 }

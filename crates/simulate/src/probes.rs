@@ -4,11 +4,11 @@ use waitless_job::{AccountId, BucketKey, Class, Clock, LimitGroup, NewJob, Polic
 use waitless_store::{Store, StoreError};
 
 use crate::{
+    SimulateError,
     options::Strategy,
     report::Waits,
-    run::SimulateError,
+    request::{KIND, Request},
     scenario::{Backlog, Scenario},
-    strategy::{KIND, Request},
     upstream::Upstream,
 };
 

@@ -1,40 +1,19 @@
 use std::{sync::Arc, time::Duration};
 
-use waitless_job::{BucketKey, Clock, NameError, NewJob, NewJobError, UnixMillis};
-use waitless_store::{MemoryStore, Reader, Store, StoreError};
-use waitless_worker::{Stats, Worker, WorkerConfig, WorkerError};
+use waitless_job::{BucketKey, Clock, NewJob, UnixMillis};
+use waitless_store::{MemoryStore, Reader, Store};
+use waitless_worker::{Stats, Worker, WorkerConfig};
 
 use crate::{
+    SimulateError,
     options::Options,
     probes::Probes,
     report::{Report, ratio, seconds},
+    request::{KIND, Request},
     scenario::Scenario,
-    strategy::{KIND, Request, World},
+    strategy::World,
     upstream::Upstream,
 };
-
-/// Why a simulation did not come to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum SimulateError {
-    /// A name of the scenario is malformed.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// A job could not be made.
-    #[error(transparent)]
-    Job(#[from] NewJobError),
-    /// The store refused something.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The worker ended.
-    #[error(transparent)]
-    Worker(#[from] WorkerError),
-    /// A margin does not fit a limit.
-    #[error(transparent)]
-    Policy(#[from] waitless_bucket::PolicyError),
-    /// There is no thread or timer for it.
-    #[error("the simulation cannot start: {0}")]
-    Runtime(#[source] std::io::Error),
-}
 
 /// A moment to start at; nothing depends on it.
 const START: UnixMillis = UnixMillis(1_767_225_600_000);

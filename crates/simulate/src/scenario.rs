@@ -143,7 +143,27 @@ impl Scenario {
         if shortest > longest {
             return Some(format!("latency_ms goes from {shortest} down to {longest}: swap them"));
         }
-        for accounts in &self.accounts {
+        // Before the names: a count that no memory holds would take hours to name.
+        match self.requests() {
+            0 => return Some("there is nothing to do: give an account a backlog".into()),
+            requests if requests > REQUESTS_MAX => {
+                return Some(format!("it has {requests} requests, the most is {REQUESTS_MAX}"));
+            }
+            _ => {}
+        }
+        for (index, accounts) in self.accounts.iter().enumerate() {
+            if self.accounts[..index].iter().any(|before| before.name == accounts.name) {
+                return Some(format!(
+                    "accounts `{}` come twice: they would share their buckets",
+                    accounts.name
+                ));
+            }
+            if accounts.requests() == 0 {
+                return Some(format!(
+                    "accounts `{}` have nothing to do: give them a count and a backlog",
+                    accounts.name
+                ));
+            }
             if let Err(error) = accounts.ids().try_for_each(|id| id.map(drop)) {
                 return Some(error.to_string());
             }
@@ -156,23 +176,13 @@ impl Scenario {
                 ));
             }
         }
-        match self.requests() {
-            0 => Some("there is nothing to do: give an account a backlog".into()),
-            requests if requests > REQUESTS_MAX => {
-                Some(format!("it has {requests} requests, the most is {REQUESTS_MAX}"))
-            }
-            _ => None,
-        }
+        None
     }
 
     /// All requests.
     #[must_use]
     pub fn requests(&self) -> u64 {
-        let each = |accounts: &Accounts| -> u64 {
-            let requests = accounts.backlog.iter().map(|backlog| backlog.requests);
-            (accounts.count as u64).saturating_mul(requests.fold(0, u64::saturating_add))
-        };
-        self.accounts.iter().map(each).fold(0, u64::saturating_add)
+        self.accounts.iter().map(Accounts::requests).fold(0, u64::saturating_add)
     }
 
     /// The time in milliseconds that the slowest bucket needs by arithmetic alone, full at the
@@ -189,6 +199,11 @@ impl Scenario {
 }
 
 impl Accounts {
+    fn requests(&self) -> u64 {
+        let requests = self.backlog.iter().map(|backlog| backlog.requests);
+        (self.count as u64).saturating_mul(requests.fold(0, u64::saturating_add))
+    }
+
     /// Their ids, in order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = Result<AccountId, NameError>> + '_ {
         (1..=self.count).map(|number| match self.count {

@@ -1,26 +1,13 @@
 use std::{sync::Arc, time::Duration};
 
-use serde::{Deserialize, Serialize};
-use waitless_job::{
-    BucketKey, Cost, Feedback, Handlers, Job, JobContext, LimitGroup, NameError, NewJob, Permit,
-};
+use waitless_job::{BucketKey, Cost, Feedback, Handlers, Job, JobContext, NameError, Permit};
 
 use crate::{
     options::Strategy,
     probes::Probes,
+    request::{KIND, Request},
     upstream::{Answer, Upstream},
 };
-
-/// One request, one job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Request {
-    pub(crate) group: LimitGroup,
-    /// Which probe this is, if it is one.
-    pub(crate) probe: Option<usize>,
-}
-
-/// The kind of all simulated jobs.
-pub(crate) const KIND: &str = "request";
 
 /// Where a handler sends its request and where it notes waits.
 #[derive(Clone)]
@@ -30,15 +17,6 @@ pub(crate) struct World {
 }
 
 impl Strategy {
-    /// What a job of this strategy tells the queue it needs. Only lanes tell it anything: the
-    /// others find out when they run.
-    pub(crate) fn needs(self, job: NewJob, group: &LimitGroup) -> NewJob {
-        match self {
-            Self::Lanes => job.needs_one(group.clone()),
-            Self::Naive | Self::Blocking => job,
-        }
-    }
-
     pub(crate) fn handlers(self, world: World) -> Result<Handlers, NameError> {
         Handlers::new().with(KIND, move |job: Job<Request>, ctx: JobContext| {
             let world = world.clone();

@@ -15,7 +15,7 @@ use waitless_scheduler::retry_at;
 use waitless_store::ops::{Outcome, Settled};
 
 use crate::{
-    backend::Granted,
+    granted::Granted,
     service::leave_of,
     session::{LeaseEnd, Session},
     shutdown::{Phase, Shutdown},

@@ -10,7 +10,7 @@ use waitless_store::{
 };
 
 use crate::{
-    backend::Granted,
+    granted::Granted,
     keeper::Live,
     retry::Pause,
     session::{Session, Surroundings},

@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use tower_service::Service;
 use waitless_job::{Handlers, Leave};
 
-use crate::backend::Granted;
+use crate::granted::Granted;
 
 /// The innermost tower service: calls the handler of the job's kind.
 #[derive(Debug, Clone)]

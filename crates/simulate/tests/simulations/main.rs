@@ -1,0 +1,7 @@
+//! What simulations come to, and which scenarios are refused.
+
+mod lanes;
+mod repeat;
+mod report;
+mod scenario;
+mod strategies;
