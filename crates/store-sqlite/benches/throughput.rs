@@ -8,8 +8,8 @@ use std::{sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::Instant};
 use waitless_job::{LaneKey, LeaseToken, NewJob, UnixMillis};
 use waitless_store::{
-    Reader, Store,
-    ops::{Claim, Claimed, DueRequest, LeaseRef, Outcome, Pick, Saved, Settle, Settled},
+    Reader, Store, StoreError,
+    ops::{Accounts, Claim, Claimed, DueRequest, LeaseRef, Outcome, Pick, Saved, Settle, Settled},
 };
 use waitless_store_sqlite::SqliteStore;
 
@@ -56,6 +56,7 @@ fn main() {
     runtime.block_on(async {
         for at_once in sizes.claimed_at_once {
             throughput(sizes.jobs, at_once).await;
+            throughput_of_a_worker(sizes.jobs, 2 * at_once).await;
         }
         let few = claim_latency(sizes.few_waiting, sizes.lanes, sizes.claims).await;
         let many = claim_latency(sizes.many_waiting, sizes.lanes, sizes.claims).await;
@@ -93,7 +94,7 @@ async fn enqueue(store: &SqliteStore, jobs: usize, lanes: usize) {
 
 /// Asks what is due and claims at most `at_once` of it.
 async fn claim(store: &SqliteStore, at_once: usize) -> Vec<Claimed> {
-    let request = DueRequest { limit: at_once, exclude: Vec::new() };
+    let request = DueRequest { limit: at_once, accounts: Accounts::default() };
     let due = store.due(request, NOW).await.expect("due is answered");
     // In turn from every lane, as a worker does that is fair to its accounts.
     let mut lanes: Vec<(LaneKey, u32)> =
@@ -141,15 +142,49 @@ async fn throughput(jobs: usize, at_once: usize) {
     let all = started.elapsed();
     let rate = |time: Duration| jobs as f64 / time.as_secs_f64();
     println!(
-        "{jobs} jobs, {at_once} claimed at once: {:.0} jobs/s (enqueue {:.0}/s, due + claim \
-         {:.0}/s, settle {:.0}/s)",
+        "{jobs} jobs, {at_once} claimed at once, one step after the other: {:.0} jobs/s \
+         (enqueue {:.0}/s, due + claim {:.0}/s, settle {:.0}/s)",
         rate(all),
         rate(enqueued),
         rate(claiming),
         rate(settling),
     );
+    all_succeeded(&store, jobs).await;
+}
+
+/// The same as a worker does it: it claims for the slots that are free while the jobs in the
+/// others report their outcomes.
+async fn throughput_of_a_worker(jobs: usize, slots: usize) {
+    let lanes = 200.min(jobs);
+    let (store, _directory) = fresh(lanes).await;
+    let started = Instant::now();
+    enqueue(&store, jobs, lanes).await;
+    let mut settling = JoinSet::new();
+    let mut claimed = 0;
+    while claimed < jobs {
+        // Half of the slots at a time, so that a claim is worth its step.
+        while settling.len() > slots / 2 {
+            is_settled(&settling.join_next().await.expect("some are settling").expect("it ends"));
+        }
+        for job in claim(&store, slots - settling.len()).await {
+            claimed += 1;
+            let (store, settle) = (Arc::clone(&store), settle(&job));
+            settling.spawn(async move { store.settle(vec![settle], NOW).await });
+        }
+    }
+    settling.join_all().await.iter().for_each(is_settled);
+    let rate = jobs as f64 / started.elapsed().as_secs_f64();
+    println!("{jobs} jobs, a worker of {slots} slots: {rate:.0} jobs/s");
+    all_succeeded(&store, jobs).await;
+}
+
+async fn all_succeeded(store: &SqliteStore, jobs: usize) {
     let counts = store.job_counts(None).await.expect("jobs can be counted");
     assert_eq!(counts, [(waitless_job::JobState::Succeeded, jobs as u64)]);
+}
+
+fn is_settled(settled: &Result<Vec<Settled>, StoreError>) {
+    assert!(matches!(settled.as_deref(), Ok([Settled::Now(_)])), "{settled:?}");
 }
 
 async fn settle_each(store: &Arc<SqliteStore>, claimed: &[Claimed]) -> usize {
@@ -159,9 +194,7 @@ async fn settle_each(store: &Arc<SqliteStore>, claimed: &[Claimed]) -> usize {
         settling.spawn(async move { store.settle(vec![settle], NOW).await });
     }
     let settled = settling.join_all().await;
-    for settled in &settled {
-        assert!(matches!(settled.as_deref(), Ok([Settled::Now(_)])), "{settled:?}");
-    }
+    settled.iter().for_each(is_settled);
     settled.len()
 }
 

@@ -13,7 +13,9 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use waitless_store::StoreError;
 
-use crate::{Options, error::named, open, step::Step, tables::SqliteTables};
+use crate::{
+    Options, checkpoint::Checkpoints, error::named, open, step::Step, tables::SqliteTables,
+};
 
 /// Steps that wait in front of the writer at most; who comes later waits before it is accepted.
 const WAITING_MAX: usize = 1_024;
@@ -54,8 +56,9 @@ impl Writer {
             move || match open::writer(&path, &options) {
                 Ok((connection, path)) => {
                     // If nobody waits any more, the channel is closed and the loop ends at once.
-                    let _ = opened.send(Ok(path));
-                    Group { connection, store }.serve(receiver);
+                    let _ = opened.send(Ok(path.clone()));
+                    let checkpoints = Checkpoints::new(path, options);
+                    Group { checkpoints, connection, store }.serve(receiver);
                 }
                 Err(error) => drop(opened.send(Err(error))),
             }
@@ -96,12 +99,15 @@ impl fmt::Debug for Writer {
 
 /// What the thread works with.
 struct Group {
+    /// Before the connection, so that it is dropped first: who closes the file last empties its
+    /// write-ahead log.
+    checkpoints: Checkpoints,
     connection: Connection,
     store: Arc<str>,
 }
 
 impl Group {
-    fn serve(&self, mut steps: mpsc::Receiver<Box<dyn Step>>) {
+    fn serve(mut self, mut steps: mpsc::Receiver<Box<dyn Step>>) {
         let mut waiting = Vec::with_capacity(GROUP_MAX);
         let mut rested_at = self.connection.total_changes();
         while steps.blocking_recv_many(&mut waiting, GROUP_MAX) > 0 {
@@ -113,9 +119,11 @@ impl Group {
                     group.by_ref().for_each(|step| step.refuse(named(&self.store, &error)));
                 }
             }
-            if self.connection.total_changes() - rested_at >= REST_AFTER_CHANGES {
+            let changes = self.connection.total_changes();
+            self.checkpoints.after(changes);
+            if changes - rested_at >= REST_AFTER_CHANGES {
                 thread::sleep(REST);
-                rested_at = self.connection.total_changes();
+                rested_at = changes;
             }
         }
     }

@@ -106,7 +106,10 @@ async fn what_changes_nothing_writes_nothing() {
     for _ in 0..50 {
         let same = NewJob { id, ..job() };
         assert!(store.enqueue(vec![same], NOW).await.expect("it is there")[0].existed);
-        let request = waitless_store::ops::DueRequest { limit: 9, exclude: Vec::new() };
+        let request = waitless_store::ops::DueRequest {
+            limit: 9,
+            accounts: waitless_store::ops::Accounts::default(),
+        };
         assert_eq!(store.due(request, NOW).await.expect("due is answered").lanes.len(), 1);
         store.prune(NOW, 9).await.expect("there is nothing to prune");
     }

@@ -1,6 +1,6 @@
 //! What stores are asked, and what they answer.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use waitless_bucket::UnixMillis;
 use waitless_job::{
@@ -24,8 +24,26 @@ pub struct Enqueued {
 pub struct DueRequest {
     /// Most lanes to answer with.
     pub limit: usize,
-    /// Accounts whose lanes are of no interest, because they have their share of slots.
-    pub exclude: Vec<AccountId>,
+    /// Whose lanes are of interest.
+    pub accounts: Accounts,
+}
+
+/// A choice of accounts; by default all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Accounts {
+    /// Only these, if given.
+    pub only: Option<HashSet<AccountId>>,
+    /// And not these.
+    pub except: HashSet<AccountId>,
+}
+
+impl Accounts {
+    /// Whether an account is among them.
+    #[must_use]
+    pub fn include(&self, account: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(account))
+            && !self.except.contains(account)
+    }
 }
 
 /// Lanes whose first job could start now, best first.

@@ -16,8 +16,10 @@ use crate::{
 
 /// What the queue asks of a store. Each method is one atomic step; `now` is the caller's time.
 ///
-/// Every method may be repeated after [`StoreError::Unavailable`]: ids and leases are made by the
-/// client, so the second time finds what the first one did.
+/// Every method may be repeated after [`StoreError::Unavailable`]. Ids and leases are made by the
+/// client, so the second time finds what the first one did; where it cannot, it errs on the safe
+/// side: a permit asked for twice may take its tokens twice, and an outcome reported twice is
+/// answered with [`Settled::Stale`].
 #[async_trait]
 pub trait Store: Reader {
     /// Announces a worker. A store that takes one worker at a time refuses a second with
@@ -83,6 +85,10 @@ pub trait Store: Reader {
         limit: usize,
         now: UnixMillis,
     ) -> Result<Vec<JobRecord>, StoreError>;
+
+    /// Puts a dead or cancelled job back into its lane, with its checkpoint and all its attempts.
+    /// Answers whether it was put back.
+    async fn requeue(&self, job: JobId, now: UnixMillis) -> Result<bool, StoreError>;
 
     /// Removes at most `limit` jobs that ended before a moment. Answers how many.
     async fn prune(&self, ended_before: UnixMillis, limit: usize) -> Result<usize, StoreError>;

@@ -8,6 +8,7 @@ use waitless_job::{AccountId, BucketKey, JobId, JobRecord, LaneKey, LeaseToken, 
 use crate::{
     StoreError,
     model::{Account, Lane, Rank, Run},
+    ops::Accounts,
 };
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -64,8 +65,8 @@ pub trait Tables {
     fn parked_until(&mut self, now: UnixMillis, limit: usize) -> Result<Vec<LaneKey>>;
     /// When the first parked lane is ready.
     fn next_parked(&mut self) -> Result<Option<UnixMillis>>;
-    /// At most `limit` ready lanes of accounts that are not excluded, by rank, then by key.
-    fn ready(&mut self, limit: usize, exclude: &[AccountId]) -> Result<Vec<(LaneKey, Rank)>>;
+    /// At most `limit` ready lanes of these accounts, by rank, then by key.
+    fn ready(&mut self, limit: usize, accounts: &Accounts) -> Result<Vec<(LaneKey, Rank)>>;
 
     /// At most `limit` scheduled or retryable jobs due at `now`, earliest first, then by id.
     fn delayed_until(&mut self, now: UnixMillis, limit: usize) -> Result<Vec<JobRecord>>;

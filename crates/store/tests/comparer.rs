@@ -127,9 +127,14 @@ impl Tables for PlantedTables<'_> {
         self.0.put_lane(key, &Lane { place, ..*lane })
     }
 
-    fn ready(&mut self, limit: usize, exclude: &[AccountId]) -> Result<Vec<(LaneKey, Rank)>> {
-        let exclude = if self.1 == Bug::ForgetsWhoIsExcluded { &[] } else { exclude };
-        self.0.ready(limit, exclude)
+    fn ready(
+        &mut self,
+        limit: usize,
+        accounts: &waitless_store::ops::Accounts,
+    ) -> Result<Vec<(LaneKey, Rank)>> {
+        let all = waitless_store::ops::Accounts::default();
+        let accounts = if self.1 == Bug::ForgetsWhoIsExcluded { &all } else { accounts };
+        self.0.ready(limit, accounts)
     }
 
     fn leased_until(&mut self, until: UnixMillis, limit: usize) -> Result<Vec<JobRecord>> {

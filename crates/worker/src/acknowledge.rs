@@ -16,8 +16,9 @@ use waitless_store::ops::{Outcome, Settled};
 
 use crate::{
     granted::Granted,
+    held::LeaseEnd,
     service::leave_of,
-    session::{LeaseEnd, Session},
+    session::Session,
     shutdown::{Phase, Shutdown},
     stats::{Ended, Stats},
 };

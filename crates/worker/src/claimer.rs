@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use tokio::sync::mpsc;
 use tracing::warn;
@@ -6,13 +6,13 @@ use waitless_job::{AccountId, LeaseToken, UnixMillis, WorkerName};
 use waitless_scheduler::{Free, dispatch};
 use waitless_store::{
     StoreError,
-    ops::{Claim, Due, DueRequest, LeaseRef, Pick},
+    ops::{Accounts, Claim, Due, DueRequest, LeaseRef, Pick},
 };
 
 use crate::{
     granted::Granted,
     keeper::Live,
-    retry::Pause,
+    retry::{self, Pause},
     session::{Session, Surroundings},
     shutdown::Phase,
     slots::Slots,
@@ -30,7 +30,7 @@ pub(crate) struct Claimer {
     pub(crate) worker: WorkerName,
     pub(crate) slots: Arc<Slots>,
     pub(crate) per_account_max: usize,
-    pub(crate) leave_alone: Vec<AccountId>,
+    pub(crate) only: Option<HashSet<AccountId>>,
     pub(crate) live: Arc<Live>,
     pub(crate) granted: mpsc::UnboundedSender<Granted>,
 }
@@ -101,8 +101,8 @@ impl Claimer {
         // More lanes than free slots: the best few may all be of one account, which may have only
         // its share.
         let limit = free * 2 + 8;
-        let exclude = running.iter().filter_map(full).chain(self.leave_alone.iter().cloned());
-        let request = DueRequest { limit, exclude: exclude.collect() };
+        let except = running.iter().filter_map(full).collect();
+        let request = DueRequest { limit, accounts: Accounts { only: self.only.clone(), except } };
         let now = self.surroundings.clock.now();
         let Due { lanes, next_at } = self.surroundings.store.due(request, now).await?;
         let free = Free { slots: free, per_account_max: self.per_account_max, running: &running };
@@ -124,7 +124,14 @@ impl Claimer {
         let now = surroundings.clock.now();
         let expires_at = now.plus(surroundings.lease_ms);
         let claim = Claim { worker: self.worker.clone(), expires_at, picks };
-        for claimed in surroundings.store.claim(claim, now).await? {
+        // The same picks under the same leases again, if the store does not answer: a claim that was
+        // taken down unheard is found, and not left to its lease.
+        let clock = &surroundings.clock;
+        let patience = now.plus(surroundings.lease_ms / 2);
+        let answer = retry::until_answered("claim", clock, patience, || {
+            surroundings.store.claim(claim.clone(), now)
+        });
+        for claimed in answer.await? {
             surroundings.stats.woke();
             let record = Arc::new(claimed.job);
             let token = record.lease.as_ref().expect("a claimed job has a lease").token;

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use waitless_job::{AccountId, WorkerName};
 
 /// What a worker is given. Times are in milliseconds.
@@ -10,16 +12,16 @@ pub struct WorkerConfig {
     /// Most slots that one account may have at a time, so that an account with many lanes cannot
     /// keep the others out. Default: three quarters of the slots, rounded up.
     pub slots_per_account_max: Option<usize>,
-    /// Accounts whose jobs this worker leaves alone, for example because it has no token of theirs.
-    /// Default none.
-    pub leave_alone: Vec<AccountId>,
+    /// The accounts whose jobs this worker runs, for example those that it has a token of. Default
+    /// all.
+    pub only: Option<HashSet<AccountId>>,
     /// How long a job stays with a worker that is not heard of. Renewed every third of it.
     /// Default 60,000.
     pub lease_ms: u64,
     /// How long one attempt may take before it counts as failed. Default 600,000.
     pub handler_timeout_ms: u64,
     /// How long running jobs may go on after the worker was asked to stop; then they are handed
-    /// back. Default 25,000.
+    /// back, which takes up to 3,000 more. Default 20,000.
     pub grace_ms: u64,
     /// How long ended jobs are kept. Default 7 days.
     pub keep_ended_ms: u64,
@@ -31,10 +33,10 @@ impl Default for WorkerConfig {
             name: WorkerName::new("worker").expect("it is a name"),
             slots: 8,
             slots_per_account_max: None,
-            leave_alone: Vec::new(),
+            only: None,
             lease_ms: 60_000,
             handler_timeout_ms: 600_000,
-            grace_ms: 25_000,
+            grace_ms: 20_000,
             keep_ended_ms: 7 * 24 * 3_600_000,
         }
     }

@@ -61,43 +61,46 @@ impl Keeper {
                 reap_from = now.plus(lease_ms);
             }
             last = now;
-            self.renew().await;
-            if now >= reap_from {
+            // Without a renewal its own leases may have expired, too, and are not ended here.
+            let renewed = self.renew().await;
+            if renewed && now >= reap_from {
                 self.reap().await;
             }
             self.prune().await;
         }
     }
 
-    async fn renew(&self) {
+    /// Renews every lease, and answers whether the store took that down.
+    async fn renew(&self) -> bool {
         let sessions = self.live.sessions();
         if sessions.is_empty() {
-            return;
+            return true;
         }
         let now = self.surroundings.clock.now();
         let expires_at = now.plus(self.surroundings.lease_ms);
-        let renewals: Vec<Renewal> = sessions
+        // The guards are held until the answer: no other step of these sessions comes between.
+        let (renewals, _steps): (Vec<Renewal>, Vec<_>) = sessions
             .iter()
-            .map(|session| Renewal {
-                lease: session.lease,
-                expires_at,
-                saved: session.take_saved(),
+            .map(|session| {
+                let (saved, step) = session.for_renewal();
+                (Renewal { lease: session.lease, expires_at, saved }, step)
             })
-            .collect();
+            .unzip();
         match self.surroundings.store.renew(renewals.clone(), now).await {
             Ok(renewed) => {
-                for (session, renewed) in sessions.iter().zip(renewed) {
-                    // A session that has just ended its lease itself is not lost.
-                    if !renewed && session.ended().is_none() {
+                for ((session, renewal), renewed) in sessions.iter().zip(&renewals).zip(renewed) {
+                    if renewed {
+                        session.renewed(&renewal.saved);
+                    } else if session.ended().is_none() {
+                        // A session that has just ended its lease itself is not lost.
                         session.lose();
                     }
                 }
+                true
             }
             Err(error) => {
                 warn!(%error, "leases were not renewed; trying again");
-                for (session, renewal) in sessions.iter().zip(renewals) {
-                    session.restage(renewal.saved);
-                }
+                false
             }
         }
     }

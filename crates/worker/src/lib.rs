@@ -3,8 +3,8 @@
 //!
 //! Built on the worker loop and the tower stack of `apalis-core`, with a backend of our own:
 //! [`LaneBackend`] yields what the claimer has claimed, [`AcknowledgeLayer`] settles what became
-//! of it. [`Worker`] puts them together; use the parts to build an apalis worker with layers of
-//! your own between them.
+//! of it. [`Worker`] puts them together, with tower layers of your own between them
+//! ([`Worker::layer`]).
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -34,6 +34,7 @@ mod claimer;
 mod config;
 mod error;
 mod granted;
+mod held;
 mod keeper;
 mod retry;
 mod service;

@@ -1,10 +1,7 @@
-use std::sync::{
-    Arc, Mutex, MutexGuard,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedMutexGuard};
 use waitless_job::{
     BucketKey, Clock, Feedback, JobOps, JobRecord, Leave, Needs, Permit, Progress, Quota,
     UnixMillis,
@@ -12,10 +9,11 @@ use waitless_job::{
 use waitless_store::{
     Store, StoreError,
     limiter::Limiter,
-    ops::{Acquire, Acquired, LeaseRef, OnDenied, Outcome, Saved, Settle, Settled, Unspent},
+    ops::{Acquire, Acquired, LeaseRef, OnDenied, Outcome, Saved, Settle, Settled},
 };
 
 use crate::{
+    held::{Held, LeaseEnd, Taken},
     retry,
     shutdown::{Phase, Shutdown},
     stats::Stats,
@@ -32,51 +30,13 @@ pub(crate) struct Session {
     lease_ms: u64,
     // A std mutex: never held across an await.
     held: Mutex<Held>,
+    /// One step at a time: what two of them saved could arrive in the wrong order.
+    steps: Arc<tokio::sync::Mutex<()>>,
     lost: Notify,
 }
 
-#[derive(Default)]
-struct Held {
-    /// The permit that came with the slot, until the handler asks for it.
-    first: Option<Taken>,
-    /// Permits the handler was given.
-    given: Vec<Taken>,
-    checkpoint: Option<Arc<str>>,
-    progress: Option<Progress>,
-    /// When a permit was denied while the job kept its slot.
-    denied_at: Option<UnixMillis>,
-    /// The lease has ended in a step that this session made, or was lost.
-    ended: Option<LeaseEnd>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LeaseEnd {
-    /// A denied permit has put the job into its lane, or the worker is stopping and has.
-    Parked,
-    /// Somebody else has the job.
-    Lost,
-}
-
-struct Taken {
-    needs: Needs,
-    granted_at: UnixMillis,
-    ttl_ms: u64,
-    spent: Arc<AtomicBool>,
-}
-
-impl Taken {
-    fn new(needs: Needs, granted_at: UnixMillis, ttl_ms: u64) -> Self {
-        Self { needs, granted_at, ttl_ms, spent: Arc::default() }
-    }
-
-    fn unspent(&self) -> Unspent {
-        Unspent { needs: self.needs.clone(), taken_at: self.granted_at }
-    }
-
-    fn permit(&self) -> Permit {
-        Permit::new(self.needs.clone(), self.granted_at, self.ttl_ms, Arc::clone(&self.spent))
-    }
-}
+/// How long a step may take when the worker hands its jobs back.
+const HANDING_BACK_MS: u64 = 3_000;
 
 /// What a session shares with all others of its worker.
 #[derive(Clone)]
@@ -108,50 +68,10 @@ impl Session {
             shutdown,
             stats,
             lease_ms,
-            held: Mutex::new(Held { first, ..Held::default() }),
+            held: Mutex::new(Held::with(first)),
+            steps: Arc::default(),
             lost: Notify::new(),
         })
-    }
-
-    /// Everything to be saved with the next step. What the step could not save is put back with
-    /// [`Session::restage`].
-    pub(crate) fn take_saved(&self) -> Saved {
-        let mut held = self.held();
-        let mut unspent = Vec::new();
-        let mut requests = 0;
-        held.given.retain(|taken| {
-            if taken.spent.load(Ordering::Acquire) {
-                requests += 1;
-                return false;
-            }
-            // The permit itself holds the other reference; without it nobody can spend it.
-            let abandoned = Arc::strong_count(&taken.spent) == 1;
-            if abandoned {
-                unspent.push(taken.unspent());
-            }
-            !abandoned
-        });
-        self.stats.sent(requests);
-        Saved { checkpoint: held.checkpoint.take(), progress: held.progress.take(), unspent }
-    }
-
-    /// The same at the end of the attempt: permits that are still out come back, too.
-    fn take_all_saved(&self) -> Saved {
-        let mut saved = self.take_saved();
-        let mut held = self.held();
-        let first = held.first.take();
-        saved.unspent.extend(first.iter().chain(&held.given).map(Taken::unspent));
-        held.given.clear();
-        saved
-    }
-
-    pub(crate) fn restage(&self, saved: Saved) {
-        let mut held = self.held();
-        // What the handler has staged meanwhile is newer.
-        held.checkpoint = held.checkpoint.take().or(saved.checkpoint);
-        held.progress = held.progress.take().or(saved.progress);
-        held.given
-            .extend(saved.unspent.into_iter().map(|one| Taken::new(one.needs, one.taken_at, 0)));
     }
 
     pub(crate) fn ended(&self) -> Option<LeaseEnd> {
@@ -170,23 +90,57 @@ impl Session {
     }
 
     /// Ends the attempt in the store. Stands by its lease until the store answers: if that takes
-    /// longer than the lease, another worker has the job, and the answer is stale.
+    /// longer than the lease, another worker has the job, and the answer is stale. A worker that
+    /// hands its jobs back has no such time.
     pub(crate) async fn settle(&self, outcome: Outcome) -> Result<Settled, StoreError> {
-        let settle = Settle { lease: self.lease, outcome, saved: self.take_all_saved() };
+        let _step = self.steps.lock().await;
+        let (saved, requests) = self.held().outgoing_all();
+        self.stats.sent(requests);
         self.stop_waiting_in_slot();
-        let deadline = self.clock.now().plus(self.lease_ms.saturating_mul(2));
+        let settle = Settle { lease: self.lease, outcome, saved };
+        let mut tries = 0;
+        let patience_ms = if self.shutdown.is(Phase::HandingBack) {
+            HANDING_BACK_MS
+        } else {
+            self.lease_ms.saturating_mul(2)
+        };
+        let deadline = self.clock.now().plus(patience_ms);
         let answer = retry::until_answered("settle", &self.clock, deadline, || {
-            self.store.settle(vec![settle.clone()], self.clock.now())
+            tries += 1;
+            let mut this = settle.clone();
+            if tries > 1 {
+                // Given back once: a try whose answer was lost may have done it.
+                this.saved.unspent.clear();
+            }
+            self.store.settle(vec![this], self.clock.now())
         });
         let answers = answer.await?;
+        self.held().saved(&settle.saved);
         Ok(answers.first().copied().unwrap_or(Settled::Stale))
     }
 
-    /// The number of attempts that failed in a row before this one, as far as this attempt knows:
-    /// a checkpoint that it staged starts the count anew.
+    /// What a renewal of the lease saves on the way, and the right to do so: none while another
+    /// step of this session is under way, which saves by itself.
+    pub(crate) fn for_renewal(&self) -> (Saved, Option<OwnedMutexGuard<()>>) {
+        match Arc::clone(&self.steps).try_lock_owned() {
+            Err(_) => (Saved::default(), None),
+            Ok(step) => {
+                let (saved, requests) = self.held().outgoing();
+                self.stats.sent(requests);
+                (saved, Some(step))
+            }
+        }
+    }
+
+    /// The renewal has saved this.
+    pub(crate) fn renewed(&self, saved: &Saved) {
+        self.held().saved(saved);
+    }
+
+    /// The number of attempts that failed in a row before this one: a checkpoint that this attempt
+    /// has staged starts the count anew.
     pub(crate) fn failed_before(&self) -> u32 {
-        let moved = self.held().checkpoint.is_some();
-        if moved { 0 } else { self.record.attempts }
+        if self.held().moved { 0 } else { self.record.attempts }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -210,7 +164,7 @@ impl Session {
             self.stats.permit_went_stale();
         }
         // One that is of no use is dropped here and counted as unspent by the next step.
-        held.given.push(first);
+        held.give(first);
         usable.then_some(permit)
     }
 
@@ -223,20 +177,38 @@ impl Session {
         if let Some(permit) = self.first_permit(&needs) {
             return Ok(Acquiring::Permit(permit));
         }
-        let saved = self.take_saved();
-        let acquire = Acquire { lease: self.lease, needs: needs.clone(), on_denied, saved };
+        let _step = self.steps.lock().await;
+        let (saved, requests) = self.held().outgoing();
+        self.stats.sent(requests);
+        let mut acquire = Acquire { lease: self.lease, needs: needs.clone(), on_denied, saved };
         let deadline = self.clock.now().plus(self.lease_ms / 2);
         let mut granted_at = self.clock.now();
+        let mut tries = 0;
         let answer = retry::until_answered("acquire", &self.clock, deadline, || {
             granted_at = self.clock.now();
-            self.store.acquire(acquire.clone(), granted_at)
+            tries += 1;
+            let mut this = acquire.clone();
+            if tries > 1 {
+                // Given back once: a try whose answer was lost may have done it.
+                this.saved.unspent.clear();
+            }
+            self.store.acquire(this, granted_at)
         });
-        match answer.await {
+        let answer = answer.await;
+        match &answer {
+            Ok(Acquired::Granted { .. } | Acquired::Denied { .. }) => {
+                self.held().saved(&acquire.saved);
+            }
+            Ok(Acquired::Stale) => {}
+            Err(error) if retry::is_passing(error) => {}
+            Err(_) => self.held().put_back(std::mem::take(&mut acquire.saved)),
+        }
+        match answer {
             Ok(Acquired::Granted { grant_ttl_ms }) => {
                 self.stop_waiting_in_slot();
                 let taken = Taken::new(needs, granted_at, grant_ttl_ms);
                 let permit = taken.permit();
-                self.held().given.push(taken);
+                self.held().give(taken);
                 Ok(Acquiring::Permit(permit))
             }
             Ok(Acquired::Denied { wait_ms }) => Ok(Acquiring::Denied { wait_ms }),
@@ -244,10 +216,7 @@ impl Session {
                 self.lose();
                 Err(Leave::LeaseLost)
             }
-            Err(error) => {
-                self.restage(acquire.saved);
-                Err(leave(error))
-            }
+            Err(error) => Err(leave(error)),
         }
     }
 
@@ -324,11 +293,11 @@ impl JobOps for Session {
     }
 
     fn stage_checkpoint(&self, json: Arc<str>) {
-        self.held().checkpoint = Some(json);
+        self.held().stage_checkpoint(json);
     }
 
     fn stage_progress(&self, progress: Progress) {
-        self.held().progress = Some(progress);
+        self.held().stage_progress(progress);
     }
 
     fn now(&self) -> UnixMillis {

@@ -124,7 +124,7 @@ impl<L> Worker<L> {
             worker: name.clone(),
             slots: Slots::new(self.config.slots, self.clock.clone(), Arc::clone(&self.stats)),
             per_account_max: self.config.per_account_max(),
-            leave_alone: self.config.leave_alone,
+            only: self.config.only,
             live: Arc::clone(&live),
             granted,
         };

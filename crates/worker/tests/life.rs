@@ -170,7 +170,7 @@ async fn a_stopping_worker_finishes_what_it_can_and_hands_back_the_rest_unharmed
     tokio::time::sleep(Duration::from_millis(5)).await;
     let stats = running.stop().await.snapshot();
 
-    assert_eq!(bench.since_start(), 25_005, "the grace time");
+    assert_eq!(bench.since_start(), 20_005, "the grace time");
     assert_eq!(bench.record(short).await.state, JobState::Succeeded);
     for id in [long, waiting] {
         let job = bench.record(id).await;

@@ -3,7 +3,10 @@
 use rusqlite::{Connection, Result, named_params};
 use waitless_bucket::UnixMillis;
 use waitless_job::{AccountId, LaneKey};
-use waitless_store::model::{Lane, Place, Rank};
+use waitless_store::{
+    model::{Lane, Place, Rank},
+    ops::Accounts,
+};
 
 use crate::{
     queries,
@@ -63,7 +66,7 @@ pub(super) fn next_parked(connection: &Connection) -> Result<Option<UnixMillis>>
 pub(super) fn ready(
     connection: &Connection,
     limit: usize,
-    exclude: &[AccountId],
+    accounts: &Accounts,
 ) -> Result<Vec<(LaneKey, Rank)>> {
     let mut statement = connection.prepare_cached(queries::READY)?;
     let mut ready = statement.query([])?;
@@ -71,8 +74,7 @@ pub(super) fn ready(
     while lanes.len() < limit
         && let Some(row) = ready.next()?
     {
-        let account = row.get_ref(0)?.as_str()?;
-        if exclude.iter().all(|excluded| excluded.as_str() != account) {
+        if accounts.include(row.get_ref(0)?.as_str()?) {
             lanes.push((rows::lane_key(row, 0)?, rows::rank(row, 2)?));
         }
     }

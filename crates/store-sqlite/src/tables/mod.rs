@@ -12,6 +12,7 @@ use waitless_job::{AccountId, BucketKey, JobId, JobRecord, LaneKey, LeaseToken};
 use waitless_store::{
     StoreError, Tables,
     model::{Account, Lane, Rank, Run},
+    ops::Accounts,
 };
 
 use crate::error::named;
@@ -136,8 +137,8 @@ impl Tables for SqliteTables<'_> {
         self.with(lanes::next_parked)
     }
 
-    fn ready(&mut self, limit: usize, exclude: &[AccountId]) -> Result<Vec<(LaneKey, Rank)>> {
-        self.with(|connection| lanes::ready(connection, limit, exclude))
+    fn ready(&mut self, limit: usize, accounts: &Accounts) -> Result<Vec<(LaneKey, Rank)>> {
+        self.with(|connection| lanes::ready(connection, limit, accounts))
     }
 
     fn delayed_until(&mut self, now: UnixMillis, limit: usize) -> Result<Vec<JobRecord>> {

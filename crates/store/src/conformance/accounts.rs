@@ -6,7 +6,7 @@ use super::scene::{NOW, Scene, account, at};
 use crate::{
     Store,
     model::{Account, Place, Rank},
-    ops::{Outcome, Reap, Saved},
+    ops::{Acquired, OnDenied, Outcome, Reap, Saved},
 };
 
 const FREE: &str = "100/s burst 100 margin 0";
@@ -102,5 +102,21 @@ pub async fn an_unknown_account_cannot_be_paused(store: &dyn Store) {
     assert!(!scene.pause("a", Some("why"), NOW).await);
     assert_eq!(scene.due_lanes(NOW).await, ["a/x"]);
     assert_eq!(store.accounts().await.expect("accounts can be read"), []);
+    scene.is_sound().await;
+}
+
+/// It is parked like any other whose permit is denied, and goes on when the account is resumed.
+pub async fn a_running_job_of_a_paused_account_gets_no_further_permit(store: &dyn Store) {
+    let scene = Scene::with(store, &[("a/x", "1/s burst 5 margin 0")]).await;
+    scene.account("a").await;
+    scene.fill("a/x", 1, NOW).await;
+    let (job, lease) = scene.start("a/x", NOW).await;
+    assert!(scene.pause("a", Some("dead token"), NOW).await);
+    let denied = scene.acquire(lease, "x", OnDenied::Park, Saved::default(), at(1)).await;
+    assert!(matches!(denied, Acquired::Denied { wait_ms: 1.. }), "{denied:?}");
+    assert_eq!(scene.state(job.id).await, JobState::Waiting);
+    assert!(scene.due_lanes(at(1)).await.is_empty());
+    assert!(scene.pause("a", None, at(1)).await);
+    assert_eq!(scene.due_lanes(at(1)).await, ["a/x"]);
     scene.is_sound().await;
 }

@@ -6,7 +6,7 @@ use super::scene::{NOW, Scene, at, read};
 use crate::{
     Store,
     model::Place,
-    ops::{DueRequest, Outcome, Saved},
+    ops::{Accounts, DueRequest, Outcome, Saved},
 };
 
 const FREE: &str = "100/s burst 100 margin 0";
@@ -62,14 +62,21 @@ pub async fn due_leaves_out_excluded_accounts(store: &dyn Store) {
         scene.fill(lane, 1, NOW).await;
     }
     let due = |exclude: &'static [&'static str], limit| async move {
-        let exclude = exclude.iter().map(|account| read(account)).collect();
-        let due = store.due(DueRequest { limit, exclude }, NOW).await.expect("due is answered");
+        let except = exclude.iter().map(|account| read(account)).collect();
+        let accounts = Accounts { only: None, except };
+        let due = store.due(DueRequest { limit, accounts }, NOW).await.expect("due is answered");
         due.lanes.iter().map(|due| due.lane.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(due(&["a"], 9).await, ["a-b/x", "b/x"]);
     assert_eq!(due(&["a", "a-b"], 1).await, ["b/x"]);
     assert!(due(&["a", "a-b", "b"], 9).await.is_empty());
     assert_eq!(due(&["nobody"], 9).await, ["a/", "a/x", "a-b/x", "b/x"]);
+
+    let accounts =
+        Accounts { only: Some([read("a"), read("b")].into()), except: [read("a")].into() };
+    let due = store.due(DueRequest { limit: 9, accounts }, NOW).await.expect("due is answered");
+    let lanes: Vec<_> = due.lanes.iter().map(|due| due.lane.to_string()).collect();
+    assert_eq!(lanes, ["b/x"], "only those named, and of them not the excluded");
     scene.is_sound().await;
 }
 
@@ -80,7 +87,7 @@ pub async fn due_answers_with_at_most_its_limit(store: &dyn Store) {
         scene.fill(&format!("{account}/"), 2, NOW).await;
     }
     for limit in 0..6 {
-        let request = DueRequest { limit, exclude: Vec::new() };
+        let request = DueRequest { limit, accounts: Accounts::default() };
         let due = store.due(request, NOW).await.expect("due is answered");
         let lanes: Vec<_> = due.lanes.iter().map(|due| due.lane.to_string()).collect();
         assert_eq!(lanes, ["a/", "b/", "c/", "d/"][..limit.min(4)]);
@@ -113,7 +120,7 @@ pub async fn lanes_that_lost_their_token_do_not_hide_others(store: &dyn Store) {
     scene.fill("a/x", 1, NOW).await;
     scene.drain("a/x", at(1)).await;
     scene.fill("z/x", 1, at(2)).await;
-    let ask = |now| store.due(DueRequest { limit: 1, exclude: Vec::new() }, now);
+    let ask = |now| store.due(DueRequest { limit: 1, accounts: Accounts::default() }, now);
     let due = ask(at(3)).await.expect("due is answered");
     if due.lanes.is_empty() {
         assert_eq!(due.next_at, Some(at(3)), "a lane that is ready was not looked at");

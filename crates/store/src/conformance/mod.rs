@@ -45,6 +45,7 @@ macro_rules! conformance {
             $fresh;
             accounts {
                 a_paused_account_starts_nothing_until_it_is_resumed
+                a_running_job_of_a_paused_account_gets_no_further_permit
                 jobs_that_come_while_an_account_is_paused_wait_for_it
                 an_account_keeps_its_pause_when_it_is_changed
                 adding_an_account_pauses_nothing
@@ -112,6 +113,7 @@ macro_rules! conformance {
                 a_job_that_is_handed_back_waits_in_its_lane
                 reports_are_answered_in_order
                 prune_removes_what_ended_before_a_moment
+                a_job_that_was_given_up_can_be_put_back
             }
             permits {
                 a_granted_permit_takes_its_tokens

@@ -2,7 +2,7 @@
 
 use waitless_job::JobState;
 
-use super::scene::{NOW, Scene, at, checkpoint, everything};
+use super::scene::{NOW, Scene, at, checkpoint, everything, id};
 use crate::{
     Store,
     model::Pruned,
@@ -184,5 +184,26 @@ pub async fn prune_removes_what_ended_before_a_moment(store: &dyn Store) {
     let audit = store.audit().await.expect("a store can be read");
     assert_eq!(audit.pruned, Pruned { succeeded: 1, cancelled: 1, dead: 1 });
     assert_eq!(audit.enqueued, 4);
+    scene.is_sound().await;
+}
+
+/// With its checkpoint and all its attempts; what has not been given up stays as it is.
+pub async fn a_job_that_was_given_up_can_be_put_back(store: &dyn Store) {
+    let scene = Scene::with(store, &[("a/x", "1/s burst 5 margin 0")]).await;
+    let ids = scene.fill("a/x", 3, NOW).await;
+    let (_, lease) = scene.start("a/x", NOW).await;
+    let dead = Outcome::Dead { reason: "no token".into() };
+    scene.settle(lease, dead, checkpoint("[7]"), NOW).await;
+    assert_eq!(scene.state(ids[0]).await, JobState::Dead);
+    assert!(store.requeue(ids[0], at(1)).await.expect("answered"));
+    assert!(!store.requeue(ids[0], at(1)).await.expect("answered"), "it waits already");
+    assert!(!store.requeue(ids[1], at(1)).await.expect("answered"), "it was never given up");
+    assert!(!store.requeue(id(99), at(1)).await.expect("answered"), "there is no such job");
+
+    let (job, lease) = scene.start("a/x", at(1)).await;
+    assert_eq!((job.id, job.attempts, job.error), (ids[0], 0, None));
+    assert_eq!(job.checkpoint.as_deref(), Some("[7]"));
+    scene.settle(lease, Outcome::Done, Saved::default(), at(2)).await;
+    assert!(!store.requeue(ids[0], at(3)).await.expect("answered"), "it is done");
     scene.is_sound().await;
 }

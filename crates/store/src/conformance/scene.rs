@@ -16,8 +16,8 @@ use crate::{
     fsck::fsck,
     model::{Account, Place},
     ops::{
-        Acquire, Acquired, Claim, Claimed, Due, DueRequest, LeaseRef, OnDenied, Outcome, Pick,
-        Saved, Settle, Settled, Unspent,
+        Accounts, Acquire, Acquired, Claim, Claimed, Due, DueRequest, LeaseRef, OnDenied, Outcome,
+        Pick, Saved, Settle, Settled, Unspent,
     },
 };
 
@@ -199,7 +199,7 @@ impl<'a> Scene<'a> {
     }
 
     pub(super) async fn due(&self, now: UnixMillis) -> Due {
-        let request = DueRequest { limit: 100, exclude: Vec::new() };
+        let request = DueRequest { limit: 100, accounts: Accounts::default() };
         self.store.due(request, now).await.expect("due is answered")
     }
 

@@ -11,10 +11,13 @@ use crate::{
     ops::{Acquire, Acquired, OnDenied, Taken},
 };
 
+/// What a job of a paused account is told to wait, in milliseconds: nobody knows how long that is.
+const PAUSED_WAIT_MS: u64 = 60_000;
+
 /// A permit for a running job, or, in the same step, the job back in its lane.
 ///
 /// A job that runs does not pass a more urgent one that waits for the same token: an import which
-/// rides its burst gives way to an interactive job.
+/// rides its burst gives way to an interactive job. A job of a paused account gets none.
 ///
 /// # Errors
 /// [`StoreError::UnknownLimit`](crate::StoreError::UnknownLimit),
@@ -32,6 +35,7 @@ pub fn acquire(tables: &mut dyn Tables, acquire: &Acquire, now: UnixMillis) -> R
     let loaded = lane::load(tables, &job.account, &acquire.needs)?;
 
     let wait_ms = match lane::evaluate(&loaded, now) {
+        _ if lane::is_paused(tables, &job.account)? => PAUSED_WAIT_MS,
         AllDecision::Denied { wait_ms, .. } => wait_ms,
         AllDecision::Allowed(_) if more_urgent_waits(tables, &job, &loaded, now)? => 0,
         AllDecision::Allowed(states) => {

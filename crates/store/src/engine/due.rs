@@ -28,7 +28,7 @@ pub fn due(tables: &mut dyn Tables, request: &DueRequest, now: UnixMillis) -> Re
     }
 
     let mut lanes = Vec::new();
-    let ready = tables.ready(request.limit, &request.exclude)?;
+    let ready = tables.ready(request.limit, &request.accounts)?;
     let ready_len = ready.len();
     for (key, stored_rank) in ready {
         let Some(head) = tables.lane_head(&key)? else {

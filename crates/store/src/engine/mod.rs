@@ -9,6 +9,7 @@ mod enqueue;
 mod lane;
 mod leases;
 mod limits;
+mod requeue;
 mod settle;
 mod steps;
 
@@ -18,6 +19,7 @@ pub use due::due;
 pub use enqueue::enqueue;
 pub use leases::{reap, renew};
 pub use limits::{feedback, pause_account, put_account, set_limits};
+pub use requeue::requeue;
 pub use settle::settle;
 
 use crate::{StoreError, Tables};

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tokio::sync::watch;
 use waitless_bucket::{Cost, Policy, UnixMillis};
-use waitless_job::{AccountId, BucketKey, Feedback, JobRecord, NewJob, WorkerName};
+use waitless_job::{AccountId, BucketKey, Feedback, JobId, JobRecord, NewJob, WorkerName};
 
 use super::Result;
 use crate::{
@@ -76,18 +76,25 @@ impl<T: Transact> Store for T {
     }
 
     async fn acquire(&self, acquire: Acquire, now: UnixMillis) -> Result<Acquired> {
+        let gives_back = !acquire.saved.unspent.is_empty();
         let acquired = self.transact(move |tables| engine::acquire(tables, &acquire, now)).await?;
-        if matches!(acquired, Acquired::Denied { .. }) {
+        if gives_back || matches!(acquired, Acquired::Denied { .. }) {
             changed(self);
         }
         Ok(acquired)
     }
 
     async fn renew(&self, renewals: Vec<Renewal>, now: UnixMillis) -> Result<Vec<bool>> {
-        self.transact(move |tables| {
-            renewals.iter().map(|renewal| engine::renew(tables, renewal, now)).collect()
-        })
-        .await
+        let gives_back = renewals.iter().any(|renewal| !renewal.saved.unspent.is_empty());
+        let renewed = self
+            .transact(move |tables| {
+                renewals.iter().map(|renewal| engine::renew(tables, renewal, now)).collect()
+            })
+            .await?;
+        if gives_back {
+            changed(self);
+        }
+        Ok(renewed)
     }
 
     async fn settle(&self, settles: Vec<Settle>, now: UnixMillis) -> Result<Vec<Settled>> {
@@ -106,6 +113,14 @@ impl<T: Transact> Store for T {
             changed(self);
         }
         Ok(reaped)
+    }
+
+    async fn requeue(&self, job: JobId, now: UnixMillis) -> Result<bool> {
+        let was = self.transact(move |tables| engine::requeue(tables, &job, now)).await?;
+        if was {
+            changed(self);
+        }
+        Ok(was)
     }
 
     async fn prune(&self, ended_before: UnixMillis, limit: usize) -> Result<usize> {

@@ -11,6 +11,7 @@ use waitless_job::{
 use crate::{
     StoreError, Tables,
     model::{Account, Lane, Place, Pruned, Rank, Run},
+    ops::Accounts,
 };
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -263,8 +264,8 @@ impl Tables for State {
         Ok(self.parked.first().map(|(ready_at, _)| *ready_at))
     }
 
-    fn ready(&mut self, limit: usize, exclude: &[AccountId]) -> Result<Vec<(LaneKey, Rank)>> {
-        let wanted = self.ready.iter().filter(|(_, key)| !exclude.contains(key.account()));
+    fn ready(&mut self, limit: usize, accounts: &Accounts) -> Result<Vec<(LaneKey, Rank)>> {
+        let wanted = self.ready.iter().filter(|(_, key)| accounts.include(key.account().as_str()));
         Ok(wanted.take(limit).map(|(rank, key)| (key.clone(), *rank)).collect())
     }
 

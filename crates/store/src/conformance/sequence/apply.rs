@@ -13,7 +13,10 @@ use crate::{
     Store, StoreError,
     conformance::scene::{account as account_named, read},
     model::{Account, Run},
-    ops::{Acquire, Claim, DueRequest, JobFilter, LeaseRef, OnDenied, Pick, Reap, Renewal, Settle},
+    ops::{
+        Accounts, Acquire, Claim, DueRequest, JobFilter, LeaseRef, OnDenied, Pick, Reap, Renewal,
+        Settle,
+    },
 };
 
 /// What a store answered.
@@ -61,8 +64,9 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
         }
         What::Enqueue(specs) => Answer::new(&store.enqueue(course.new_jobs(specs), now).await),
         What::Due { limit, exclude } => {
-            let exclude = exclude.iter().map(|of| account(*of)).collect();
-            let due = store.due(DueRequest { limit: *limit, exclude }, now).await;
+            let except = exclude.iter().map(|of| account(*of)).collect();
+            let accounts = Accounts { only: None, except };
+            let due = store.due(DueRequest { limit: *limit, accounts }, now).await;
             let asked = due
                 .as_ref()
                 .ok()
