@@ -1,7 +1,12 @@
-use serde::Serialize;
-use waitless_bucket::{Quota, UnixMillis, peek, wait_for_requests_ms};
-use waitless_job::{BlockedBy, BucketKey, JobRecord, JobState};
+use serde::{Serialize, Serializer};
+use waitless_bucket::{Quota, UnixMillis, peek, wait_ms};
+use waitless_job::{BlockedBy, BucketKey, JobRecord, JobState, Need};
 use waitless_store::model::LimitView;
+
+use crate::wait::wait_for_last_ms;
+
+/// The wait for a request that no wait will ever do for.
+const NEVER_MS: u64 = u64::MAX;
 
 /// What is known about a job and its surroundings, read from a store.
 #[derive(Debug, Clone)]
@@ -24,7 +29,8 @@ pub struct Explanation {
     /// What keeps it waiting, while it waits.
     pub blocked_by: Option<BlockedBy>,
     /// The earliest moment at which it can start, while it has not: for a job with others ahead,
-    /// if each of them makes one request.
+    /// if each of them makes one request like its own. `None` if it can never start as things are:
+    /// its account is paused, a limit is missing, or its cost is above a burst.
     pub ready_at: Option<UnixMillis>,
     /// The reasons with their numbers, the deciding one first.
     pub reasons: Vec<Reason>,
@@ -49,7 +55,9 @@ pub enum Reason {
         quota: Quota,
         /// Level in hundredths of a token; below zero in debt.
         level_hundredths: i64,
-        /// Milliseconds until this job's token is there, those ahead of it served first.
+        /// Milliseconds until this job's token is there, those ahead of it served first;
+        /// `u64::MAX`, and `null` in JSON, if it can never go because its cost is above the burst.
+        #[serde(serialize_with = "null_if_never")]
         wait_ms: u64,
         /// Whether this is what the job waits for.
         limiting: bool,
@@ -120,31 +128,21 @@ fn waiting(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
     let mut longest: Option<(u64, BlockedBy)> = None;
     for need in job.needs.as_slice() {
         let bucket = BucketKey { account: job.account.clone(), group: need.group.clone() };
-        let Some(view) = limits.iter().find(|view| view.bucket == bucket) else {
-            buckets.push(Reason::UnknownLimit { bucket });
-            continue;
+        let (this_ms, by, reason) = match limits.iter().find(|view| view.bucket == bucket) {
+            Some(view) => drawing_on(view, need, *ahead, now),
+            None => (
+                NEVER_MS,
+                BlockedBy::Bucket { bucket: bucket.clone() },
+                Reason::UnknownLimit { bucket },
+            ),
         };
-        let requests = (ahead + 1).saturating_mul(u64::from(need.cost.tokens()));
-        let wait_ms = wait_for_requests_ms(view.state.as_ref(), &view.policy, requests, now);
-        let quota = peek(view.state.as_ref(), &view.policy, now);
-        if longest.as_ref().is_none_or(|(longest_ms, _)| wait_ms > *longest_ms) {
-            let by = match quota.held_until {
-                Some(until) => BlockedBy::Hold { bucket: bucket.clone(), until },
-                None => BlockedBy::Bucket { bucket: bucket.clone() },
-            };
-            longest = Some((wait_ms, by));
+        if longest.as_ref().is_none_or(|(longest_ms, _)| this_ms > *longest_ms) {
+            longest = Some((this_ms, by));
         }
-        buckets.push(Reason::Bucket {
-            bucket,
-            limit: view.policy.to_string(),
-            quota,
-            level_hundredths: level_hundredths(view, now),
-            wait_ms,
-            limiting: false,
-        });
+        buckets.push(reason);
     }
 
-    let wait_ms = longest.as_ref().map_or(0, |(wait_ms, _)| *wait_ms);
+    let longest_ms = longest.as_ref().map_or(0, |(longest_ms, _)| *longest_ms);
     let mut reasons = Vec::new();
     let blocked_by = if let Some(reason) = paused {
         reasons.push(Reason::Paused { reason: (*reason).to_owned() });
@@ -156,21 +154,59 @@ fn waiting(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
         BlockedBy::Slots
     };
     for reason in &mut buckets {
-        if let Reason::Bucket { wait_ms: this_ms, limiting, .. } = reason {
-            *limiting = paused.is_none() && *this_ms == wait_ms && wait_ms > 0;
+        if let Reason::Bucket { wait_ms, limiting, .. } = reason {
+            *limiting = paused.is_none() && *wait_ms == longest_ms && longest_ms > 0;
         }
     }
-    buckets.sort_by_key(|reason| !matches!(reason, Reason::Bucket { limiting: true, .. }));
+    buckets.sort_by_key(|reason| {
+        !matches!(reason, Reason::UnknownLimit { .. } | Reason::Bucket { limiting: true, .. })
+    });
     reasons.extend(buckets);
     if *ahead > 0 {
         reasons.push(Reason::Ahead { jobs: *ahead });
     }
     Explanation {
         state: JobState::Waiting,
-        ready_at: paused.is_none().then(|| now.plus(wait_ms)),
+        ready_at: (paused.is_none() && longest_ms < NEVER_MS).then(|| now.plus(longest_ms)),
         blocked_by: Some(blocked_by),
         reasons,
     }
+}
+
+/// How long a need waits for its bucket, what blocks it meanwhile, and the bucket with its numbers.
+fn drawing_on(
+    view: &LimitView,
+    need: &Need,
+    ahead: u64,
+    now: UnixMillis,
+) -> (u64, BlockedBy, Reason) {
+    let (bucket, state) = (view.bucket.clone(), view.state.as_ref());
+    let alone_ms = wait_ms(state, &view.policy, need.cost, now);
+    let wait_ms = if ahead == 0 || alone_ms == NEVER_MS {
+        // Exact for any cost, where the sum of many requests counts tokens that go one by one.
+        alone_ms
+    } else {
+        let tokens = (ahead + 1).saturating_mul(u64::from(need.cost.tokens()));
+        wait_for_last_ms(state, &view.policy, tokens, now)
+    };
+    let quota = peek(state, &view.policy, now);
+    let by = match quota.held_until {
+        Some(until) => BlockedBy::Hold { bucket: bucket.clone(), until },
+        None => BlockedBy::Bucket { bucket: bucket.clone() },
+    };
+    let reason = Reason::Bucket {
+        bucket,
+        limit: view.policy.to_string(),
+        quota,
+        level_hundredths: level_hundredths(view, now),
+        wait_ms,
+        limiting: false,
+    };
+    (wait_ms, by, reason)
+}
+
+fn null_if_never<S: Serializer>(wait_ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(*wait_ms).filter(|wait_ms| *wait_ms < NEVER_MS).serialize(serializer)
 }
 
 /// What a bucket holds at `now`, in hundredths of a token; below zero in debt.

@@ -42,19 +42,22 @@ pub fn run_progress(
 ) -> RunProgress {
     let mut by_state = BTreeMap::new();
     let mut left_by_bucket: BTreeMap<BucketKey, u64> = BTreeMap::new();
-    let (mut requests_done, mut requests_left, mut rows) = (0, 0, 0);
+    // What handlers tell of themselves is added without overflow: their estimates can be anything.
+    let (mut requests_done, mut requests_left, mut rows) = (0_u64, 0_u64, 0_u64);
     for job in jobs {
         *by_state.entry(job.state).or_insert(0) += 1;
-        requests_done += job.progress.requests_done;
-        rows += job.progress.rows;
+        requests_done = requests_done.saturating_add(job.progress.requests_done);
+        rows = rows.saturating_add(job.progress.rows);
         if job.state.is_final() {
             continue;
         }
         let left = requests_to_be_granted(job);
-        requests_left += left;
+        requests_left = requests_left.saturating_add(left);
         for need in job.needs.as_slice() {
             let bucket = BucketKey { account: job.account.clone(), group: need.group.clone() };
-            *left_by_bucket.entry(bucket).or_insert(0) += left * u64::from(need.cost.tokens());
+            let tokens = left.saturating_mul(u64::from(need.cost.tokens()));
+            let of_bucket = left_by_bucket.entry(bucket).or_insert(0);
+            *of_bucket = of_bucket.saturating_add(tokens);
         }
     }
     let loads: Vec<BucketLoad> = limits
