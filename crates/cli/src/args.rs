@@ -120,7 +120,7 @@ pub(crate) struct Demo {
     #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
     pub(crate) jitter_ms: RangeInclusive<u64>,
     /// Guard margin of the limits in milliseconds
-    #[arg(long, env = "WAITLESS_MARGIN_MS", default_value_t = 30)]
+    #[arg(long, env = "WAITLESS_MARGIN_MS", default_value_t = 100)]
     pub(crate) margin_ms: u32,
 }
 

@@ -3,7 +3,7 @@ use std::{collections::HashMap, sync::Arc};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use waitless_bucket::Policy;
-use waitless_job::{Clock, NewJob, RunId};
+use waitless_job::{Clock, JobId, NewJob, RunId};
 use waitless_sink::Sink;
 use waitless_store::{
     Store,
@@ -12,6 +12,7 @@ use waitless_store::{
 use waitless_upstream::{BaseUrl, Catalogue, Client, ClientConfig};
 use waitless_wb::{Connector, SellerToken, Tokens};
 use waitless_wb_mock::{Dataset, DatasetSize, Mock, MockConfig, SellerSizes};
+use waitless_worker::WorkerConfig;
 
 use crate::{
     args::{Demo, Global},
@@ -48,6 +49,26 @@ struct Summary {
 pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
     let clock = Clock::system();
     let store = open::store(&args.store).await?;
+    if store.job_counts(None).await?.iter().any(|(state, _)| !state.is_final()) {
+        return Err(Failure::new(
+            Exit::Conflict,
+            format!(
+                "{} holds unfinished jobs, and a demo makes up its marketplace anew: give it \
+                 another store",
+                args.store
+            ),
+        ));
+    }
+    // Before anything is written: a store with a worker is refused here.
+    store.start_worker(WorkerConfig::default().name, clock.now()).await?;
+    let spread_ms = args.jitter_ms.end() - args.jitter_ms.start();
+    if u64::from(args.margin_ms) < spread_ms {
+        eprintln!(
+            "note: requests arrive up to {spread_ms} ms closer together than they were granted, and \
+             the margin is {} ms: expect 429s",
+            args.margin_ms
+        );
+    }
     let sink = open::sink(args.sink.as_deref().unwrap_or("sqlite::memory:")).await?;
     let mock = mock::start(MockConfig {
         port: 0,
@@ -86,11 +107,11 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
         store,
         clock: clock.clone(),
         handlers: waitless_wb::handlers(connector)?,
-        run: sellers.run,
+        jobs: sellers.jobs,
         names: sellers.names,
         slots: args.slots,
         slots_per_account_max: args.slots,
-        leave_alone: Vec::new(),
+        gives_up: false,
     };
     let driven = digitization.drive(global, || mock.summary().rejected_429).await?;
     if let Some(exit) = driven.interrupted {
@@ -116,7 +137,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
 struct Sellers {
     tokens: Tokens,
     names: HashMap<waitless_job::AccountId, String>,
-    run: RunId,
+    jobs: Vec<JobId>,
     /// Time in milliseconds that the slowest bucket needs by arithmetic alone.
     bound_ms: u64,
 }
@@ -132,7 +153,7 @@ impl Sellers {
         let run = Run { id: RunId::new(now), name: "demo".into(), started_at: now };
         store.put_run(run.clone()).await?;
         let mut sellers =
-            Self { tokens: Tokens::new(), names: HashMap::new(), run: run.id, bound_ms: 0 };
+            Self { tokens: Tokens::new(), names: HashMap::new(), jobs: Vec::new(), bound_ms: 0 };
         let since = waitless_wb::deepest_day(now);
         let mut jobs: Vec<NewJob> = Vec::new();
         for seller in mock.sellers() {
@@ -165,7 +186,8 @@ impl Sellers {
             sellers.names.insert(id, name);
             sellers.tokens.put(token);
         }
-        store.enqueue(jobs, now).await?;
+        let enqueued = store.enqueue(jobs, now).await?;
+        sellers.jobs = enqueued.into_iter().map(|job| job.id).collect();
         Ok(sellers)
     }
 }
@@ -215,7 +237,7 @@ fn summary(
 fn text(summary: &Summary) -> String {
     let all_landed = summary.rows_missing == 0 && summary.rows_duplicated == 0;
     format!(
-        "\n{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice\n\
+        "\n{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice or unknown\n\
          {sellers} sellers, {datasets} datasets, {requests} requests in {makespan} ({ratio:.3} x the \
          {bound} that the limits allow)\n\
          429s from the marketplace: {refused}\n\
@@ -225,8 +247,8 @@ fn text(summary: &Summary) -> String {
         verdict = if all_landed { "every row landed exactly once" } else { "ROWS ARE MISSING" },
         landed = thousands(summary.rows_landed),
         expected = thousands(summary.rows_expected),
-        missing = summary.rows_missing,
-        duplicated = summary.rows_duplicated,
+        missing = thousands(summary.rows_missing),
+        duplicated = thousands(summary.rows_duplicated),
         sellers = summary.sellers,
         datasets = summary.datasets,
         requests = thousands(summary.requests),

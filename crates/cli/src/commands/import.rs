@@ -1,16 +1,14 @@
+mod plan;
+
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Result;
-use chrono::NaiveDate;
 use serde::Serialize;
-use waitless_job::{AccountId, Clock, JobRecord, JobState, RunId, UnixMillis};
-use waitless_store::{
-    Store,
-    model::{Account, Run},
-    ops::JobFilter,
-};
+use waitless_job::{AccountId, Clock, JobState, RunId, UnixMillis};
+use waitless_store::{Store, model::Account};
 use waitless_upstream::{BaseUrl, Client, ClientConfig};
 use waitless_wb::{Connector, Dataset, SellerToken, Tokens};
+use waitless_worker::WorkerConfig;
 
 use crate::{
     args::{Global, Import, TokenArg},
@@ -22,9 +20,6 @@ use crate::{
 
 /// Days before its end at which a token's expiry is warned about.
 const EXPIRY_WARNING_MS: u64 = 14 * 86_400_000;
-
-/// Most ended jobs that are looked through for where the last import stopped.
-const ENDED_MAX: usize = 1_000;
 
 /// What an import came to.
 #[derive(Debug, Serialize)]
@@ -65,7 +60,10 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
     }
 
     let store = open::store(&args.store.store).await?;
+    // Before anything is written: a store with a worker is refused here.
+    store.start_worker(WorkerConfig::default().name, now).await?;
     let sink = open::sink(&args.sink).await?;
+    check_name(&*store, &args.account, &account).await?;
     let catalogue = match args.speed {
         1 => waitless_wb::catalogue(),
         speed => waitless_wb::catalogue().scaled(speed, waitless_bucket::DEFAULT_MARGIN_MS)?,
@@ -80,10 +78,9 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
     };
     store.put_account(entered).await?;
     store.set_limits(catalogue.limits(&account, token.family())?, now).await?;
-    let run = enqueue(&*store, args, &account, &datasets, now).await?;
+    let plan = plan::make(&*store, &*sink, args, &account, &datasets, now).await?;
+    let run = plan.run;
 
-    let others = store.accounts().await?.into_iter().map(|other| other.id);
-    let leave_alone = others.filter(|other| *other != account).collect();
     let client = Client::new(Arc::new(catalogue), ClientConfig::default())?;
     let tokens = Tokens::new();
     tokens.put(token);
@@ -95,11 +92,11 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         store,
         clock: clock.clone(),
         handlers: waitless_wb::handlers(connector)?,
-        run,
+        jobs: plan.jobs,
         names: HashMap::from([(account.clone(), args.account.clone())]),
         slots: args.slots,
         slots_per_account_max: args.slots,
-        leave_alone,
+        gives_up: true,
     };
     let driven = digitization.drive(global, || client.refused()).await?;
 
@@ -114,7 +111,7 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         makespan_seconds: seconds(clock.now().since(now)),
         interrupted: driven.interrupted.is_some(),
     };
-    for (job, dataset) in driven.jobs.iter().filter_map(|job| Some((job, dataset_of(job)?))) {
+    for (job, dataset) in driven.jobs.iter().filter_map(|job| Some((job, plan::dataset_of(job)?))) {
         let counts = sink.count(account.as_str(), dataset.as_str()).await?;
         summary.datasets.push(DatasetSummary {
             dataset: dataset.to_string(),
@@ -130,94 +127,40 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
     if let Some(exit) = driven.interrupted {
         return Ok(exit);
     }
+    if let Some(error) = driven.gave_up {
+        let text = format!(
+            "gave up after some tries, without one answer; the same command tries again: {error}"
+        );
+        return Err(Failure::new(Exit::Unreachable, text));
+    }
     if driven.jobs.iter().any(|job| job.state != JobState::Succeeded) {
         return Err(Failure::new(Exit::WaitedForFailed, "not every dataset is complete"));
     }
     Ok(Exit::Ok)
 }
 
-/// Enqueues what is not under way already, and answers with the run that it all belongs to.
-async fn enqueue(
-    store: &dyn Store,
-    args: &Import,
-    account: &AccountId,
-    datasets: &[Dataset],
-    now: UnixMillis,
-) -> Result<RunId> {
-    let filter =
-        JobFilter { account: Some(account.clone()), limit: ENDED_MAX, ..JobFilter::default() };
-    let known = store.jobs(filter).await?;
-    let live: Vec<&JobRecord> = known.iter().filter(|job| !job.state.is_final()).collect();
-    let unfinished = live.iter().find_map(|job| job.run);
-    let run = match unfinished {
-        Some(run) => {
-            eprintln!("goes on with run {run}, which is not finished");
-            run
-        }
-        None => {
-            let name = format!("import {}", args.account);
-            let run = Run { id: RunId::new(now), name: name.into(), started_at: now };
-            store.put_run(run.clone()).await?;
-            run.id
-        }
-    };
-    let done_in_this_run = |dataset| {
-        known.iter().any(|job| {
-            unfinished.is_some()
-                && job.run == unfinished
-                && job.state == JobState::Succeeded
-                && dataset_of(job) == Some(dataset)
-        })
-    };
-    for &dataset in datasets {
-        if done_in_this_run(dataset) {
-            eprintln!("{dataset}: complete");
-            continue;
-        }
-        let since = match args.since {
-            Some(day) => day,
-            None => since(&known, dataset, now),
-        };
-        let plan = waitless_wb::plan(account, &[dataset], since, now)
-            .map_err(|error| Failure::new(Exit::Usage, error))?;
-        for notice in &plan.notices {
-            eprintln!("note: {notice}");
-        }
-        store.enqueue(plan.jobs.into_iter().map(|job| job.run(run)).collect(), now).await?;
-    }
-    Ok(run)
-}
-
-/// Where an import without `--since` begins: on the day up to which the last one of this dataset
-/// came, or as far back as the upstream goes.
-fn since(known: &[JobRecord], dataset: Dataset, now: UnixMillis) -> NaiveDate {
-    let deepest = waitless_wb::deepest_day(now);
-    let last = known
-        .iter()
-        .rev()
-        .find(|job| job.state == JobState::Succeeded && dataset_of(job) == Some(dataset));
-    let cursor = last.and_then(|job| job.checkpoint.as_deref());
-    let cursor = cursor.and_then(|json| serde_json::from_str::<waitless_wb::Cursor>(json).ok());
-    match cursor {
-        Some(cursor) => {
-            let day = cursor.date_from.day().max(deepest);
-            eprintln!(
-                "{dataset}: goes on from {day}, where the last import ended; --since fetches more again"
-            );
-            day
-        }
-        None => deepest,
-    }
-}
-
-fn dataset_of(job: &JobRecord) -> Option<Dataset> {
-    let group = job.needs.as_slice().first()?.group.as_str();
-    Dataset::ALL.into_iter().find(|dataset| dataset.group().as_str() == group)
-}
-
 fn datasets(names: &[String]) -> Result<Vec<Dataset>> {
     let one = |name: &String| name.trim().parse().map_err(|error| Failure::new(Exit::Usage, error));
-    names.iter().map(one).collect()
+    let asked: Vec<Dataset> = names.iter().map(one).collect::<Result<_>>()?;
+    Ok(Dataset::ALL.into_iter().filter(|dataset| asked.contains(dataset)).collect())
+}
+
+/// A name stands for one account, so that it can be asked for by it.
+async fn check_name(store: &dyn Store, name: &str, account: &AccountId) -> Result<()> {
+    if name.trim().is_empty() {
+        return Err(Failure::new(Exit::Usage, "--account is empty: give the account a name"));
+    }
+    for known in store.accounts().await? {
+        if known.id != *account && *known.name == *name {
+            let text =
+                format!("the name {name} belongs to account {} here: take another", known.id);
+            return Err(Failure::new(Exit::Conflict, text));
+        }
+        if known.id == *account && *known.name != *name {
+            eprintln!("note: this account was called {} here and is called {name} now", known.name);
+        }
+    }
+    Ok(())
 }
 
 fn base_url(text: &str) -> Result<BaseUrl> {

@@ -15,6 +15,7 @@ use crate::{
 #[derive(Debug, Serialize)]
 struct Serving {
     base_url: String,
+    speed: u32,
     sellers: Vec<Seller>,
 }
 
@@ -44,7 +45,8 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
         sid: seller.sid.clone(),
         token: mock.token(seller.index),
     });
-    let serving = Serving { base_url: mock.base_url(), sellers: sellers.collect() };
+    let serving =
+        Serving { base_url: mock.base_url(), speed: args.speed, sellers: sellers.collect() };
     output::one(global.output(), &serving, &serving.base_url, text)?;
     let exit = signals.next().await;
     let Summary { requests, accepted, rejected_429, .. } = mock.stop().await;
@@ -55,22 +57,22 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
 /// Starts a mock; a port in use says which flag to change.
 pub(crate) async fn start(config: MockConfig) -> Result<Mock> {
     Mock::start(config).await.map_err(|error| match error {
-        MockError::PortInUse { .. } => {
-            Failure::new(Exit::Conflict, format!("{error}; --port 0 takes a free one"))
-        }
+        MockError::PortInUse { .. } => Failure::new(Exit::Conflict, format!("{error} (--port)")),
         error => error.into(),
     })
 }
 
 fn text(serving: &Serving) -> String {
-    let Serving { base_url, sellers } = serving;
+    let Serving { base_url, sellers, .. } = serving;
     let mut text = format!(
         "a strict marketplace at {base_url} with {} sellers; Ctrl-C ends it\n\n\
          a seller's token   curl -s {base_url}/_mock/token/0 > token\n\
          its orders         curl -i -H \"Authorization: $(cat token)\" '{base_url}/api/v1/supplier/orders?dateFrom=2020-01-01'\n\
          what it counted    curl -s {base_url}/_mock/summary\n\
-         import it          waitless import --account demo --token-file token --base-url {base_url}\n\n",
-        sellers.len()
+         import it          waitless import --account demo --token-file token --base-url {base_url}{speed}\n\n",
+        sellers.len(),
+        speed =
+            if serving.speed == 1 { String::new() } else { format!(" --speed {}", serving.speed) },
     );
     for seller in sellers.iter().take(20) {
         text.push_str(&format!("{:<12} {}\n", seller.name, seller.sid));

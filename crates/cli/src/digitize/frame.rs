@@ -10,6 +10,9 @@ use waitless_worker::StatsSnapshot;
 
 use crate::format::{span, thousands};
 
+/// Failed attempts of every dataset after which an upstream that never answered is given up.
+const TRIES_MAX: u32 = 3;
+
 /// Time that a request is taken to hold its slot before the first has ended, for the ETA only.
 const REQUEST_MS: u64 = 500;
 
@@ -94,21 +97,20 @@ impl Frame {
         let total: u64 =
             jobs.iter().map(|job| job.progress.requests_done + job.progress.requests_left()).sum();
         let token = match quota.held_until {
-            Some(until) => {
-                format!("held by the upstream, opens in {}", span(until.since(self.now)))
-            }
-            None if quota.next_token_in_ms == 0 => "token ready".to_owned(),
-            None => format!("next token in {}", span(quota.next_token_in_ms)),
+            Some(until) => format!("held for {}", span(until.since(self.now))),
+            None if quota.next_token_in_ms == 0 => "token there".to_owned(),
+            None => format!("+1 in {}", span(quota.next_token_in_ms)),
         };
+        // What matters most comes first: a narrow terminal cuts the end.
         format!(
-            "{name:<18.18} {group:<8.8} {level:>2}/{cap:<2} {token:<20} {bar} {done:>3}/{total:<3} \
-             pages  ETA {eta}{mark}",
+            "{name:<18.18} {group:<8.8} {level:>2}/{cap:<2} {token:<14} ETA {eta:<7} \
+             {done:>3}/{total:<3} {bar}{mark}",
             group = view.bucket.group.as_str(),
             level = quota.remaining,
             cap = quota.capacity,
             bar = bar(done, total),
             eta = span(left_ms),
-            mark = if is_binding { "  ◀ binding" } else { "" },
+            mark = if is_binding { " ◀ binding" } else { "" },
         )
     }
 
@@ -118,14 +120,12 @@ impl Frame {
         let ended = self.jobs.iter().filter(|job| job.state.is_final()).count();
         let dead = self.jobs.iter().filter(|job| job.state == JobState::Dead).count();
         let running = self.jobs.iter().filter(|job| job.state == JobState::Running).count();
-        let eta = progress.eta.as_ref().map_or_else(
-            || "done".to_owned(),
-            |eta| format!("ETA {}", span(eta.at.since(self.now))),
-        );
-        let dead = if dead == 0 { String::new() } else { format!("  dead {dead}") };
+        let dead = if dead == 0 { String::new() } else { format!(" ({dead} dead)") };
         format!(
-            "{elapsed:>6}  datasets {ended}/{datasets}{dead}  requests {requests}  rows {rows}  \
-             429s {refused}  slots {running}/{slots}  slot seconds spent waiting {waiting}  {eta}",
+            "{eta}  429s {refused}  slot seconds spent waiting {waiting}  \
+             datasets {ended}/{datasets}{dead}  requests {requests}  rows {rows}  \
+             slots {running}/{slots}  {elapsed}",
+            eta = self.eta(&progress),
             elapsed = span(self.now.since(self.started_at)),
             datasets = self.jobs.len(),
             requests = thousands(self.stats.requests),
@@ -134,6 +134,31 @@ impl Frame {
             slots = self.slots,
             waiting = seconds(self.stats.slot_wait_ms),
         )
+    }
+
+    /// When it all ends; `>=` while the upstream has not shown how many pages there are.
+    fn eta(&self, progress: &RunProgress) -> String {
+        let is_open =
+            |job: &JobRecord| !job.state.is_final() && job.progress.requests_total.is_none();
+        let is_known = !self.jobs.iter().any(is_open);
+        match &progress.eta {
+            _ if self.is_finished() => "done   ".to_owned(),
+            None => "ETA -  ".to_owned(),
+            Some(eta) if is_known => format!("ETA {}", span(eta.at.since(self.now))),
+            Some(eta) => format!("ETA >= {}", span(eta.at.since(self.now))),
+        }
+    }
+
+    /// Why there is no use in going on, if no dataset got a single answer in some tries.
+    pub(crate) fn nothing_works(&self) -> Option<String> {
+        let mut errors = Vec::new();
+        for job in self.jobs.iter().filter(|job| !job.state.is_final()) {
+            if job.progress.requests_done > 0 || job.attempts < TRIES_MAX {
+                return None;
+            }
+            errors.push(job.error.as_deref()?.to_owned());
+        }
+        errors.into_iter().next()
     }
 }
 
@@ -147,7 +172,7 @@ fn draws_on(job: &JobRecord, view: &LimitView) -> bool {
 }
 
 fn bar(done: u64, total: u64) -> String {
-    const WIDTH: u64 = 16;
+    const WIDTH: u64 = 12;
     let filled = if total == 0 { 0 } else { (done * WIDTH / total).min(WIDTH) };
     (0..WIDTH).map(|cell| if cell < filled { '█' } else { '░' }).collect()
 }

@@ -4,7 +4,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::time::Instant;
 
 use super::Frame;
-use crate::args::Global;
+use crate::{args::Global, logging};
 
 /// Most bucket lines shown at once.
 const LINES_MAX: usize = 14;
@@ -15,14 +15,16 @@ const PLAIN_EVERY: Duration = Duration::from_secs(2);
 /// Shows a run on standard error: redrawn on a terminal, plain lines elsewhere.
 pub(crate) enum Live {
     Terminal { all: MultiProgress, lines: Vec<ProgressBar> },
-    Plain { last: Option<Instant> },
+    Plain { last: Option<(Instant, String)> },
 }
 
 impl Live {
     pub(crate) fn new(global: &Global) -> Self {
         let is_terminal = std::io::stderr().is_terminal() && global.output().is_for_people();
         if is_terminal {
-            Self::Terminal { all: MultiProgress::new(), lines: Vec::new() }
+            let all = MultiProgress::new();
+            logging::share_the_screen_with(&all);
+            Self::Terminal { all, lines: Vec::new() }
         } else {
             Self::Plain { last: None }
         }
@@ -31,11 +33,12 @@ impl Live {
     pub(crate) fn show(&mut self, frame: Frame) {
         match self {
             Self::Plain { last } => {
-                let now = Instant::now();
-                let due = last.is_none_or(|last| now - last >= PLAIN_EVERY);
-                if due || frame.is_finished() {
-                    *last = Some(now);
-                    eprintln!("{}", frame.total_line());
+                let (now, line) = (Instant::now(), frame.total_line());
+                let is_due = last.as_ref().is_none_or(|(at, _)| now - *at >= PLAIN_EVERY);
+                let is_news = last.as_ref().is_none_or(|(_, shown)| *shown != line);
+                if is_news && (is_due || frame.is_finished()) {
+                    eprintln!("{line}");
+                    *last = Some((now, line));
                 }
             }
             Self::Terminal { all, lines } => {

@@ -7,8 +7,8 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use tokio::sync::watch;
-use waitless_job::{AccountId, Clock, Handlers, JobRecord, RunId};
-use waitless_store::{Store, ops::JobFilter};
+use waitless_job::{AccountId, Clock, Handlers, JobId, JobRecord};
+use waitless_store::Store;
 use waitless_worker::{StatsSnapshot, Worker, WorkerConfig};
 
 use crate::{args::Global, exit::Exit, signals::Signals};
@@ -19,28 +19,32 @@ pub(crate) use live::Live;
 /// Time between two looks at the run.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Most jobs of a run that are looked at.
-const JOBS_MAX: usize = 10_000;
+/// How long ended jobs are kept, in milliseconds: the next import goes on where the last one of its
+/// dataset ended.
+const KEEP_ENDED_MS: u64 = 400 * 86_400_000;
 
 /// A run to be worked off.
 pub(crate) struct Digitization {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Clock,
     pub(crate) handlers: Handlers,
-    pub(crate) run: RunId,
+    /// The jobs to follow to their end.
+    pub(crate) jobs: Vec<JobId>,
     /// What people call the accounts.
     pub(crate) names: HashMap<AccountId, String>,
     pub(crate) slots: usize,
     /// Most slots of one account; all of them where there is only one.
     pub(crate) slots_per_account_max: usize,
-    /// Accounts whose jobs are not ours to work off.
-    pub(crate) leave_alone: Vec<AccountId>,
+    /// Whether to give up when the upstream has not answered a single request after some tries.
+    pub(crate) gives_up: bool,
 }
 
 /// What came of it.
 pub(crate) struct Driven {
     /// The signal that ended it before its time, if one did.
     pub(crate) interrupted: Option<Exit>,
+    /// Why it was given up, if it was.
+    pub(crate) gave_up: Option<String>,
     /// What the worker counted.
     pub(crate) stats: StatsSnapshot,
     /// The run's jobs as they are now.
@@ -56,7 +60,9 @@ impl Digitization {
         let config = WorkerConfig {
             slots: self.slots,
             slots_per_account_max: Some(self.slots_per_account_max),
-            leave_alone: self.leave_alone.clone(),
+            // Of others this process has no token.
+            only: Some(self.names.keys().cloned().collect()),
+            keep_ended_ms: KEEP_ENDED_MS,
             ..WorkerConfig::default()
         };
         let worker =
@@ -67,7 +73,7 @@ impl Digitization {
         let mut working = tokio::spawn(worker.run_until(is_true(stopped)));
 
         let mut live = Live::new(global);
-        let mut interrupted = None;
+        let (mut interrupted, mut gave_up) = (None, None);
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
         let started_at = self.clock.now();
@@ -84,24 +90,36 @@ impl Digitization {
                     }
                 }
                 _ = ticks.tick() => {
-                    let frame = self.frame(started_at, stats.snapshot(), refused()).await?;
-                    let finished = frame.is_finished();
-                    live.show(frame);
-                    if finished {
+                    // A look that fails is no reason to stop working.
+                    let frame = match self.frame(started_at, stats.snapshot(), refused()).await {
+                        Ok(frame) => frame,
+                        Err(error) => {
+                            tracing::warn!("cannot look at the jobs: {error:#}");
+                            continue;
+                        }
+                    };
+                    if self.gives_up && gave_up.is_none() {
+                        gave_up = frame.nothing_works();
+                    }
+                    if frame.is_finished() || gave_up.is_some() {
                         stop.send_replace(true);
                     }
+                    live.show(frame);
                 }
             }
         };
         worked.context("the worker panicked")??;
         live.show(self.frame(started_at, stats.snapshot(), refused()).await?);
         live.end();
-        Ok(Driven { interrupted, stats: stats.snapshot(), jobs: self.jobs().await? })
+        Ok(Driven { interrupted, gave_up, stats: stats.snapshot(), jobs: self.jobs().await? })
     }
 
     async fn jobs(&self) -> Result<Vec<JobRecord>> {
-        let filter = JobFilter { run: Some(self.run), limit: JOBS_MAX, ..JobFilter::default() };
-        Ok(self.store.jobs(filter).await?)
+        let mut jobs = Vec::with_capacity(self.jobs.len());
+        for id in &self.jobs {
+            jobs.extend(self.store.job(*id).await?.map(|(job, _)| job));
+        }
+        Ok(jobs)
     }
 
     async fn frame(
