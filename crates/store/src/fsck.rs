@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
-use waitless_bucket::{Policy, UnixMillis, full_at};
-use waitless_job::{BucketKey, JobId, JobRecord, JobState, LaneKey};
+use waitless_bucket::{BucketState, Policy, UnixMillis, full_at};
+use waitless_job::{AccountId, BucketKey, JobId, JobRecord, JobState, LaneKey};
 
 use crate::model::{Audit, Place};
 
@@ -71,6 +71,14 @@ fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
     let jobs: HashMap<JobId, &JobRecord> = audit.jobs.iter().map(|job| (job.id, job)).collect();
     let limits: BTreeMap<&BucketKey, &Policy> =
         audit.limits.iter().map(|(key, policy)| (key, policy)).collect();
+    let states: HashMap<&BucketKey, &BucketState> =
+        audit.buckets.iter().map(|(key, state)| (key, state)).collect();
+    let paused: HashSet<&AccountId> = audit
+        .accounts
+        .iter()
+        .filter(|account| account.paused.is_some())
+        .map(|account| &account.id)
+        .collect();
     let mut waiting: BTreeMap<&LaneKey, Vec<&JobRecord>> = BTreeMap::new();
     for (key, class, seq, id) in &audit.wait_lists {
         let Some(job) = jobs.get(id) else { continue };
@@ -90,16 +98,13 @@ fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
         let Some(head) = waiting.get(key).and_then(|jobs| jobs.first()) else {
             continue;
         };
-        let paused = audit
-            .accounts
-            .iter()
-            .any(|account| account.id == head.account && account.paused.is_some());
+        let paused = paused.contains(&head.account);
         if paused != (lane.place == Place::Paused) {
             let what = format!("lane {key} is {:?}, its account paused: {paused}", lane.place);
             found.push(Finding { rule: "lanes of a paused account are paused", what });
         }
         if let Place::Parked { ready_at } = lane.place
-            && let Some(latest) = latest_ready(audit, &limits, head)
+            && let Some(latest) = latest_ready(&states, &limits, head)
             && ready_at > latest
         {
             let what =
@@ -116,12 +121,10 @@ fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
 /// The moment at which all buckets of a job are surely ready: each grants at the latest when it is
 /// full and its hold has ended. `None` where a limit is missing.
 fn latest_ready(
-    audit: &Audit,
+    states: &HashMap<&BucketKey, &BucketState>,
     limits: &BTreeMap<&BucketKey, &Policy>,
     job: &JobRecord,
 ) -> Option<UnixMillis> {
-    let states: HashMap<&BucketKey, _> =
-        audit.buckets.iter().map(|(key, state)| (key, state)).collect();
     let mut latest = UnixMillis(i64::MIN);
     for bucket in job.lane().buckets() {
         let policy = limits.get(&bucket)?;

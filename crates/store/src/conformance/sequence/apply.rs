@@ -63,9 +63,9 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
             Answer::new(&store.put_run(run).await)
         }
         What::Enqueue(specs) => Answer::new(&store.enqueue(course.new_jobs(specs), now).await),
-        What::Due { limit, exclude } => {
-            let except = exclude.iter().map(|of| account(*of)).collect();
-            let accounts = Accounts { only: None, except };
+        What::Due { limit, only, except } => {
+            let named = |numbers: &Vec<u8>| numbers.iter().map(|of| account(*of)).collect();
+            let accounts = Accounts { only: only.as_ref().map(named), except: named(except) };
             let due = store.due(DueRequest { limit: *limit, accounts }, now).await;
             let asked = due
                 .as_ref()

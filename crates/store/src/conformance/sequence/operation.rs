@@ -24,7 +24,7 @@ pub(super) enum What {
     Pause { account: u8, reason: Option<u8> },
     PutRun { run: u8, named: u8 },
     Enqueue(Vec<JobSpec>),
-    Due { limit: usize, exclude: Vec<u8> },
+    Due { limit: usize, only: Option<Vec<u8>>, except: Vec<u8> },
     Claim(Vec<PickSpec>),
     Acquire { lease: LeaseSpec, needs: NeedsSpec, park: bool, saved: SavedSpec },
     Renew(Vec<(LeaseSpec, i64, SavedSpec)>),

@@ -48,8 +48,8 @@ fn what() -> impl Strategy<Value = What> {
             .prop_map(|(account, reason)| What::Pause { account, reason }),
         1 => (0..3_u8, any::<u8>()).prop_map(|(run, named)| What::PutRun { run, named }),
         10 => vec(job(), 0..4).prop_map(What::Enqueue),
-        6 => (0..6_usize, vec(0..3_u8, 0..2))
-            .prop_map(|(limit, exclude)| What::Due { limit, exclude }),
+        6 => (0..6_usize, weighted(0.2, vec(0..4_u8, 0..3)), vec(0..3_u8, 0..2))
+            .prop_map(|(limit, only, except)| What::Due { limit, only, except }),
         10 => vec(pick(), 0..4).prop_map(What::Claim),
         6 => (lease(), needs(), any::<bool>(), saved())
             .prop_map(|(lease, needs, park, saved)| What::Acquire { lease, needs, park, saved }),
