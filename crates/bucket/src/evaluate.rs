@@ -87,19 +87,21 @@ pub fn wait_for_requests_ms(
     requests: u64,
     now: UnixMillis,
 ) -> u64 {
-    let current = refill(state, policy, now);
+    // Counted from the moment at which a held bucket opens: until then it gains no more than its
+    // burst, and a sum from now on would spend what it gains beyond that.
+    let opens_at = refill(state, policy, now).held_until(now).unwrap_or(now);
+    let current = refill(state, policy, opens_at);
     let scale = policy.scale();
     let level = i128::from(if requests > 1 { current.t.min(scale.settled_max) } else { current.t });
     let missing = i128::from(requests) * i128::from(scale.unit) - level;
     let tokens = i128::from(scale.tokens);
     let for_tokens = if missing > 0 {
         let refill_ms = u64::try_from((missing + tokens - 1) / tokens).unwrap_or(u64::MAX);
-        current.ts.since(now).saturating_add(refill_ms)
+        current.ts.since(opens_at).saturating_add(refill_ms)
     } else {
         0
     };
-    let for_hold = current.held_until(now).map_or(0, |until| until.since(now));
-    for_tokens.max(for_hold)
+    opens_at.since(now).saturating_add(for_tokens)
 }
 
 /// One bucket of a request that draws on several.

@@ -1,8 +1,6 @@
 use serde::Serialize;
-use waitless_bucket::{BucketState, Policy, UnixMillis};
+use waitless_bucket::{BucketState, Policy, UnixMillis, wait_for_requests_ms};
 use waitless_job::BucketKey;
-
-use crate::wait::wait_for_last_ms;
 
 /// Requests that are still to be made on one bucket.
 #[derive(Debug, Clone)]
@@ -73,7 +71,12 @@ pub fn eta(loads: &[BucketLoad], slots: SlotLoad, now: UnixMillis) -> Option<Eta
         .map(|load| BucketTime {
             bucket: load.bucket.clone(),
             requests_left: load.requests_left,
-            needs_ms: wait_for_last_ms(load.state.as_ref(), &load.policy, load.requests_left, now),
+            needs_ms: wait_for_requests_ms(
+                load.state.as_ref(),
+                &load.policy,
+                load.requests_left,
+                now,
+            ),
         })
         .collect();
     buckets.sort_by(|a, b| b.needs_ms.cmp(&a.needs_ms).then_with(|| a.bucket.cmp(&b.bucket)));

@@ -1,9 +1,7 @@
 use serde::{Serialize, Serializer};
-use waitless_bucket::{Quota, UnixMillis, peek, wait_ms};
+use waitless_bucket::{Quota, UnixMillis, peek, wait_for_requests_ms, wait_ms};
 use waitless_job::{BlockedBy, BucketKey, JobRecord, JobState, Need};
 use waitless_store::model::LimitView;
-
-use crate::wait::wait_for_last_ms;
 
 /// The wait for a request that no wait will ever do for.
 const NEVER_MS: u64 = u64::MAX;
@@ -187,7 +185,7 @@ fn drawing_on(
         alone_ms
     } else {
         let tokens = (ahead + 1).saturating_mul(u64::from(need.cost.tokens()));
-        wait_for_last_ms(state, &view.policy, tokens, now)
+        wait_for_requests_ms(state, &view.policy, tokens, now)
     };
     let quota = peek(state, &view.policy, now);
     let by = match quota.held_until {

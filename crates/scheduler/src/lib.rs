@@ -10,7 +10,6 @@ mod dispatch;
 mod eta;
 mod explain;
 mod run;
-mod wait;
 
 pub use backoff::{RETRY_MS_MAX, retry_at};
 pub use dispatch::{Free, dispatch};
