@@ -15,10 +15,7 @@ pub(crate) struct MockClock {
 
 impl MockClock {
     pub(crate) fn start(now: DateTime<Utc>) -> Self {
-        Self {
-            started: Instant::now(),
-            now_at_start: now,
-        }
+        Self { started: Instant::now(), now_at_start: now }
     }
 
     /// Whole microseconds since the start.
@@ -60,9 +57,7 @@ impl MoscowTime {
     }
 
     pub(crate) fn naive(self) -> NaiveDateTime {
-        DateTime::from_timestamp(self.0, 0)
-            .expect("a second within the calendar")
-            .naive_utc()
+        DateTime::from_timestamp(self.0, 0).expect("a second within the calendar").naive_utc()
     }
 
     pub(crate) fn plus(self, seconds: i64) -> Self {

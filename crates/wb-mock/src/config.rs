@@ -108,10 +108,7 @@ pub struct SellerSizes {
 
 impl Default for SellerSizes {
     fn default() -> Self {
-        Self {
-            orders: DatasetSize::Pages(1..=6),
-            sales: DatasetSize::Pages(1..=4),
-        }
+        Self { orders: DatasetSize::Pages(1..=6), sales: DatasetSize::Pages(1..=4) }
     }
 }
 
@@ -159,11 +156,7 @@ impl DatasetSize {
                 let page_rows = u64::from(config.page_rows);
                 let filled = dice.within(20..=80);
                 pages.saturating_sub(1) * page_rows
-                    + if pages == 0 {
-                        0
-                    } else {
-                        (page_rows * filled / 100).max(1)
-                    }
+                    + if pages == 0 { 0 } else { (page_rows * filled / 100).max(1) }
             }
             Self::Rows(rows) => dice.within(rows.clone()),
         }

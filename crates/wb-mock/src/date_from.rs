@@ -19,9 +19,7 @@ impl DateFrom {
         if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
             return Some(Self(date.and_time(NaiveTime::MIN)));
         }
-        NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f")
-            .ok()
-            .map(Self)
+        NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok().map(Self)
     }
 
     /// The first whole second that is not before this moment.
@@ -84,9 +82,7 @@ pub(crate) fn date_from_text(uri: &Uri) -> Option<String> {
 
 pub(crate) fn page_query(uri: &Uri) -> Result<PageQuery, BadQuery> {
     let parameters = parameters(uri);
-    let text = parameters
-        .get("dateFrom")
-        .ok_or(BadQuery::Missing("dateFrom"))?;
+    let text = parameters.get("dateFrom").ok_or(BadQuery::Missing("dateFrom"))?;
     let from = DateFrom::parse(text).ok_or(BadQuery::NotValid("dateFrom"))?;
     match parameters.get("flag").map_or("0", String::as_str) {
         "0" => Ok(PageQuery::ChangedSince(from)),
@@ -96,9 +92,7 @@ pub(crate) fn page_query(uri: &Uri) -> Result<PageQuery, BadQuery> {
 }
 
 fn parameters(uri: &Uri) -> HashMap<String, String> {
-    Query::try_from_uri(uri)
-        .map(|Query(parameters)| parameters)
-        .unwrap_or_default()
+    Query::try_from_uri(uri).map(|Query(parameters)| parameters).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -111,20 +105,10 @@ mod tests {
 
     #[test]
     fn dates_seconds_and_fractions_are_read_and_offsets_are_not() {
-        for good in [
-            "2026-09-01",
-            "2026-09-01T10:00:00",
-            "2026-09-01T10:00:00.123",
-        ] {
+        for good in ["2026-09-01", "2026-09-01T10:00:00", "2026-09-01T10:00:00.123"] {
             assert!(DateFrom::parse(good).is_some(), "{good}");
         }
-        for bad in [
-            "",
-            "yesterday",
-            "2026-13-01",
-            "2026-09-01T10:00:00Z",
-            "2026-09-01 10:00:00",
-        ] {
+        for bad in ["", "yesterday", "2026-13-01", "2026-09-01T10:00:00Z", "2026-09-01 10:00:00"] {
             assert!(DateFrom::parse(bad).is_none(), "{bad}");
         }
     }
@@ -148,13 +132,7 @@ mod tests {
     #[test]
     fn a_missing_date_a_bad_date_and_a_bad_flag_are_told_apart() {
         assert_eq!(query("/"), Err(BadQuery::Missing("dateFrom")));
-        assert_eq!(
-            query("/?dateFrom=soon"),
-            Err(BadQuery::NotValid("dateFrom"))
-        );
-        assert_eq!(
-            query("/?dateFrom=2026-09-01&flag=2"),
-            Err(BadQuery::NotValid("flag"))
-        );
+        assert_eq!(query("/?dateFrom=soon"), Err(BadQuery::NotValid("dateFrom")));
+        assert_eq!(query("/?dateFrom=2026-09-01&flag=2"), Err(BadQuery::NotValid("flag")));
     }
 }

@@ -29,11 +29,7 @@ pub(crate) struct Dice(u64);
 impl Dice {
     pub(crate) fn of(seed: u64, topic: Topic, numbers: &[u64]) -> Self {
         let start = mixed(seed ^ mixed(topic as u64 + 1));
-        Self(
-            numbers
-                .iter()
-                .fold(start, |state, number| mixed(state ^ mixed(number + 1))),
-        )
+        Self(numbers.iter().fold(start, |state, number| mixed(state ^ mixed(number + 1))))
     }
 
     pub(crate) fn roll(&mut self) -> u64 {

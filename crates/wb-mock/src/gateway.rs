@@ -53,30 +53,19 @@ pub(crate) fn too_many_requests(
 
 /// 401.
 pub(crate) fn unauthorized(problem: &TokenProblem, stamp: &Stamp) -> Response {
-    let body = error(
-        StatusCode::UNAUTHORIZED,
-        "unauthorized",
-        &problem.to_string(),
-        stamp,
-    );
+    let body = error(StatusCode::UNAUTHORIZED, "unauthorized", &problem.to_string(), stamp);
     (StatusCode::UNAUTHORIZED, Json(body)).into_response()
 }
 
 /// 404, or 405 for a known path that was called with another verb.
 pub(crate) fn no_such_method(status: StatusCode, path: &str, stamp: &Stamp) -> Response {
-    let title = if status == StatusCode::NOT_FOUND {
-        "path not found"
-    } else {
-        "wrong method"
-    };
+    let title = if status == StatusCode::NOT_FOUND { "path not found" } else { "wrong method" };
     (status, Json(error(status, title, path, stamp))).into_response()
 }
 
 /// The header that is on every answer of a method except 429.
 pub(crate) fn with_remaining(mut response: Response, remaining: u64) -> Response {
-    response
-        .headers_mut()
-        .insert(REMAINING, HeaderValue::from(remaining));
+    response.headers_mut().insert(REMAINING, HeaderValue::from(remaining));
     response
 }
 

@@ -37,25 +37,12 @@ impl LateUpdates {
         let stripe_rows = STRIPE_ROWS.min(mark).max(1);
         let count = mark / stripe_rows;
         let group_rows = count.div_ceil(seconds).max(4);
-        Self {
-            seed,
-            seller,
-            dataset,
-            mark,
-            count,
-            stripe_rows,
-            group_rows,
-            from,
-        }
+        Self { seed, seller, dataset, mark, count, stripe_rows, group_rows, from }
     }
 
     /// The row that the `n`-th update changes.
     pub(crate) fn row(&self, n: u64) -> u64 {
-        let mut dice = Dice::of(
-            self.seed,
-            Topic::Late,
-            &[self.seller, self.dataset as u64, n],
-        );
+        let mut dice = Dice::of(self.seed, Topic::Late, &[self.seller, self.dataset as u64, n]);
         n * self.stripe_rows + dice.below(self.stripe_rows)
     }
 
@@ -72,8 +59,7 @@ impl LateUpdates {
     /// The first update at `time` or later; the number of updates if there is none.
     pub(crate) fn first_at_or_after(&self, time: MoscowTime) -> u64 {
         let groups_before = time.seconds_since(self.from).max(0) as u64;
-        self.count
-            .min(groups_before.saturating_mul(self.group_rows))
+        self.count.min(groups_before.saturating_mul(self.group_rows))
     }
 }
 
@@ -105,10 +91,7 @@ mod tests {
         for seconds in -1..=last.seconds_since(updates.from) + 2 {
             let time = updates.from.plus(seconds);
             let expected = (0..updates.count).find(|n| updates.changed_at(*n) >= time);
-            assert_eq!(
-                updates.first_at_or_after(time),
-                expected.unwrap_or(updates.count)
-            );
+            assert_eq!(updates.first_at_or_after(time), expected.unwrap_or(updates.count));
         }
     }
 }

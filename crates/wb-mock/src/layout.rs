@@ -70,11 +70,8 @@ impl Layout {
     }
 
     fn block(&self, index: u64) -> Block {
-        let mut dice = Dice::of(
-            self.seed,
-            Topic::Layout,
-            &[self.seller, self.dataset as u64, index],
-        );
+        let mut dice =
+            Dice::of(self.seed, Topic::Layout, &[self.seller, self.dataset as u64, index]);
         let end_row = self.rows.min((index + 1) * BLOCK_ROWS);
         let mut first_rows = vec![index * BLOCK_ROWS];
         loop {
@@ -88,22 +85,13 @@ impl Layout {
         let begins_at = self.block_begins_at(index);
         let span = self.block_begins_at(index + 1).seconds_since(begins_at);
         let count = first_rows.len() as i64;
-        let groups = first_rows
-            .into_iter()
-            .enumerate()
-            .map(|(group, first_row)| {
-                let slot_start = span * group as i64 / count;
-                let slot = span * (group as i64 + 1) / count - slot_start;
-                let within_slot = dice.below(slot.max(1) as u64) as i64;
-                Group {
-                    first_row,
-                    changed_at: begins_at.plus(slot_start + within_slot),
-                }
-            });
-        Block {
-            groups: groups.collect(),
-            end_row,
-        }
+        let groups = first_rows.into_iter().enumerate().map(|(group, first_row)| {
+            let slot_start = span * group as i64 / count;
+            let slot = span * (group as i64 + 1) / count - slot_start;
+            let within_slot = dice.below(slot.max(1) as u64) as i64;
+            Group { first_row, changed_at: begins_at.plus(slot_start + within_slot) }
+        });
+        Block { groups: groups.collect(), end_row }
     }
 }
 
@@ -120,9 +108,7 @@ impl Block {
 
     fn first_at_or_after(&self, time: MoscowTime) -> u64 {
         let earlier = self.groups.partition_point(|group| group.changed_at < time);
-        self.groups
-            .get(earlier)
-            .map_or(self.end_row, |group| group.first_row)
+        self.groups.get(earlier).map_or(self.end_row, |group| group.first_row)
     }
 }
 
@@ -142,20 +128,11 @@ mod tests {
     fn layout(rows: u64) -> Layout {
         let from = MoscowTime::never();
         let until = from.plus(90 * 86_400);
-        Layout {
-            seed: 3,
-            seller: 1,
-            dataset: Dataset::Orders,
-            rows,
-            from,
-            until,
-        }
+        Layout { seed: 3, seller: 1, dataset: Dataset::Orders, rows, from, until }
     }
 
     fn times(layout: &Layout) -> Vec<MoscowTime> {
-        (0..layout.rows)
-            .map(|row| layout.block_of(row).changed_at(row))
-            .collect()
+        (0..layout.rows).map(|row| layout.block_of(row).changed_at(row)).collect()
     }
 
     #[test]
@@ -172,9 +149,7 @@ mod tests {
     fn a_time_finds_the_first_row_that_is_not_earlier() {
         let layout = layout(5000);
         let times = times(&layout);
-        let probes = times
-            .iter()
-            .flat_map(|time| [time.plus(-1), *time, time.plus(1)]);
+        let probes = times.iter().flat_map(|time| [time.plus(-1), *time, time.plus(1)]);
         for probe in probes.chain([layout.from, layout.until]) {
             let expected = times.partition_point(|time| *time < probe) as u64;
             assert_eq!(layout.first_at_or_after(probe), expected);
@@ -184,9 +159,7 @@ mod tests {
     #[test]
     fn most_rows_share_their_time_with_another() {
         let times = times(&layout(5000));
-        let shared = times
-            .chunk_by(|a, b| a == b)
-            .filter(|group| group.len() > 1);
+        let shared = times.chunk_by(|a, b| a == b).filter(|group| group.len() > 1);
         assert!(shared.map(<[_]>::len).sum::<usize>() > 4000);
     }
 

@@ -45,11 +45,7 @@ pub(crate) enum Verdict {
 impl Limiter {
     /// `burst` is at least 1; an interval of 0 is taken for one microsecond.
     pub(crate) fn new(interval_us: u64, burst: u32) -> Self {
-        Self {
-            interval_us: interval_us.max(1),
-            burst: u64::from(burst),
-            window: None,
-        }
+        Self { interval_us: interval_us.max(1), burst: u64::from(burst), window: None }
     }
 
     /// Judges a request that arrives now. Requests are judged in order of arrival.
@@ -65,9 +61,7 @@ impl Limiter {
         if window.admitted < allowed {
             let admitted = window.admitted + 1;
             self.window = Some(Window { admitted, ..window });
-            return Verdict::Admitted {
-                remaining: allowed - admitted,
-            };
+            return Verdict::Admitted { remaining: allowed - admitted };
         }
         let until = |returned: u64| window.start_us + returned * self.interval_us - now_us;
         Verdict::Refused {
@@ -77,13 +71,8 @@ impl Limiter {
     }
 
     fn begin_window(&mut self, now_us: u64) -> Verdict {
-        self.window = Some(Window {
-            start_us: now_us,
-            admitted: 1,
-        });
-        Verdict::Admitted {
-            remaining: self.burst - 1,
-        }
+        self.window = Some(Window { start_us: now_us, admitted: 1 });
+        Verdict::Admitted { remaining: self.burst - 1 }
     }
 }
 
@@ -173,14 +162,8 @@ mod tests {
     #[test]
     fn a_burst_of_one_does_not_double_at_the_edge_of_a_window() {
         let mut limiter = Limiter::new(60_000_000, 1);
-        let verdicts = [
-            59_999_999,
-            60_000_000,
-            119_999_998,
-            119_999_999,
-            120_000_000,
-        ]
-        .map(|now_us| passes(limiter.judge(now_us)));
+        let verdicts = [59_999_999, 60_000_000, 119_999_998, 119_999_999, 120_000_000]
+            .map(|now_us| passes(limiter.judge(now_us)));
         assert_eq!(verdicts, [true, false, false, true, false]);
     }
 
@@ -204,10 +187,7 @@ mod tests {
                 Verdict::Admitted { remaining: 2 },
                 Verdict::Admitted { remaining: 1 },
                 Verdict::Admitted { remaining: 0 },
-                Verdict::Refused {
-                    retry_us: 1_000,
-                    reset_us: 3_000
-                },
+                Verdict::Refused { retry_us: 1_000, reset_us: 3_000 },
             ]
         );
     }

@@ -64,16 +64,9 @@ impl Mock {
         let stopped = stop.clone().cancelled_owned();
         let service = server::router(Arc::clone(&upstream));
         let server = tokio::spawn(async move {
-            axum::serve(listener, service)
-                .with_graceful_shutdown(stopped)
-                .await
+            axum::serve(listener, service).with_graceful_shutdown(stopped).await
         });
-        Ok(Self {
-            address,
-            upstream,
-            stop: stop.drop_guard(),
-            server,
-        })
+        Ok(Self { address, upstream, stop: stop.drop_guard(), server })
     }
 
     /// Where to call, without a slash at the end: `http://127.0.0.1:8080`.
@@ -154,12 +147,7 @@ impl Mock {
     /// Stops listening, waits up to five seconds for answers that are on their way, and returns the
     /// last summary.
     pub async fn stop(self) -> Summary {
-        let Self {
-            upstream,
-            stop,
-            server,
-            ..
-        } = self;
+        let Self { upstream, stop, server, .. } = self;
         drop(stop);
         let grace = Duration::from_secs(STOP_SECONDS_MAX);
         // An answer that nobody reads must not hold up whoever stops the mock. Its connection ends
@@ -169,8 +157,6 @@ impl Mock {
     }
 
     fn table(&self, seller: usize, dataset: Dataset) -> &Arc<table::Table> {
-        self.upstream
-            .table(seller, dataset)
-            .expect("the seller's index is one of the mock's")
+        self.upstream.table(seller, dataset).expect("the seller's index is one of the mock's")
     }
 }

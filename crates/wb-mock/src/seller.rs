@@ -38,11 +38,7 @@ impl Seller {
         Self {
             index,
             sid: dice.uuid(),
-            name: if round == 0 {
-                name.to_owned()
-            } else {
-                format!("{name} ({})", round + 1)
-            },
+            name: if round == 0 { name.to_owned() } else { format!("{name} ({})", round + 1) },
         }
     }
 }

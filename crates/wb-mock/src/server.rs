@@ -30,16 +30,12 @@ pub(crate) fn router(upstream: Arc<Upstream>) -> Router {
         router = router.route(method.path, get(handler));
     }
     router
-        .method_not_allowed_fallback(
-            |State(upstream): State<Arc<Upstream>>, uri: Uri| async move {
-                no_such_method(&upstream, StatusCode::METHOD_NOT_ALLOWED, &uri)
-            },
-        )
-        .fallback(
-            |State(upstream): State<Arc<Upstream>>, uri: Uri| async move {
-                no_such_method(&upstream, StatusCode::NOT_FOUND, &uri)
-            },
-        )
+        .method_not_allowed_fallback(|State(upstream): State<Arc<Upstream>>, uri: Uri| async move {
+            no_such_method(&upstream, StatusCode::METHOD_NOT_ALLOWED, &uri)
+        })
+        .fallback(|State(upstream): State<Arc<Upstream>>, uri: Uri| async move {
+            no_such_method(&upstream, StatusCode::NOT_FOUND, &uri)
+        })
         .nest("/_mock", control::router())
         // Rows repeat themselves so much that the fastest level is enough.
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
@@ -96,18 +92,8 @@ fn judge(
     };
 
     let question = Question::read(method, uri);
-    let status = if question.is_ok() {
-        StatusCode::OK
-    } else {
-        StatusCode::BAD_REQUEST
-    };
-    let (
-        verdict,
-        Counted {
-            sequence,
-            rows_sent,
-        },
-    ) = upstream.count(seller, method, sender, status);
+    let status = if question.is_ok() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let (verdict, Counted { sequence, rows_sent }) = upstream.count(seller, method, sender, status);
     let remaining = match verdict {
         Verdict::Admitted { remaining } => remaining,
         Verdict::Refused { retry_us, reset_us } => {
@@ -131,10 +117,7 @@ fn authorize(
     let claims = token::read(headers.get(AUTHORIZATION))?;
     sender.sid = Some(claims.sid.clone());
     claims.check(upstream.clock.now())?;
-    let known = upstream
-        .sellers
-        .iter()
-        .find(|seller| seller.sid == claims.sid);
+    let known = upstream.sellers.iter().find(|seller| seller.sid == claims.sid);
     let seller = known.ok_or(TokenProblem::UnknownSeller)?.index;
     sender.seller = Some(seller);
     Ok(seller)
@@ -143,16 +126,11 @@ fn authorize(
 fn answer(upstream: &Upstream, seller: usize, question: Question, rows_sent: RowsSent) -> Response {
     match question {
         Question::Ping => {
-            let now = upstream
-                .clock
-                .moscow()
-                .to_rfc3339_opts(SecondsFormat::Secs, false);
+            let now = upstream.clock.moscow().to_rfc3339_opts(SecondsFormat::Secs, false);
             Json(json!({"TS": now, "Status": "OK"})).into_response()
         }
         Question::Page(dataset, query) => {
-            let table = upstream
-                .table(seller, dataset)
-                .expect("a known seller has all datasets");
+            let table = upstream.table(seller, dataset).expect("a known seller has all datasets");
             let rows = table.rows(table.answer(query));
             let json = [(CONTENT_TYPE, "application/json; charset=utf-8")];
             (json, body::json_array(rows, rows_sent)).into_response()

@@ -61,20 +61,8 @@ impl Table {
         let until = now.plus(-(FRESHNESS_SECONDS as i64));
         let (seed, seller) = (config.seed, seller as u64);
         Self {
-            source: Source {
-                seed,
-                seller,
-                dataset,
-                recent_from: now.plus(-DAY_SECONDS),
-            },
-            layout: Layout {
-                seed,
-                seller,
-                dataset,
-                rows,
-                from,
-                until,
-            },
+            source: Source { seed, seller, dataset, recent_from: now.plus(-DAY_SECONDS) },
+            layout: Layout { seed, seller, dataset, rows, from, until },
             late: config
                 .late_updates
                 .then(|| LateUpdates::new((seed, seller, dataset), rows, until, FRESHNESS_SECONDS)),
@@ -116,11 +104,7 @@ impl Table {
     /// How many requests an import takes that starts at the beginning, follows `lastChangeDate`,
     /// and stops at the first page with nothing new in it.
     pub(crate) fn import_requests(&self) -> u64 {
-        let mut version = if self.late.is_some() {
-            Version::Early
-        } else {
-            Version::Final
-        };
+        let mut version = if self.late.is_some() { Version::Early } else { Version::Final };
         let mut from = DateFrom::from(self.layout.from);
         let mut seen = 0;
         for requests in 1.. {
@@ -153,9 +137,7 @@ impl Table {
 
     fn reaches_the_mark(&self, selection: &Selection) -> bool {
         let base = &selection.base;
-        self.late
-            .as_ref()
-            .is_some_and(|late| !base.is_empty() && base.end >= late.mark)
+        self.late.as_ref().is_some_and(|late| !base.is_empty() && base.end >= late.mark)
     }
 
     fn select(&self, version: Version, query: PageQuery) -> Selection {
@@ -198,12 +180,7 @@ impl Table {
     }
 
     fn soft_cap(&self, start: u64) -> u64 {
-        let Source {
-            seed,
-            seller,
-            dataset,
-            ..
-        } = self.source;
+        let Source { seed, seller, dataset, .. } = self.source;
         let mut dice = Dice::of(seed, Topic::Page, &[seller, dataset as u64, start]);
         (self.page_rows * dice.within(960..=1040) / 1000).max(1)
     }

@@ -74,11 +74,7 @@ pub(crate) enum TokenProblem {
 /// The token of a seller, the same every time.
 pub(crate) fn issue(seed: u64, index: usize, sid: &str, now: DateTime<Utc>) -> String {
     let mut dice = Dice::of(seed, Topic::Token, &[index as u64]);
-    let header = Header {
-        alg: "ES256",
-        kid: "20260101v1",
-        typ: "JWT",
-    };
+    let header = Header { alg: "ES256", kid: "20260101v1", typ: "JWT" };
     let claims = IssuedClaims {
         acc: PERSONAL,
         exp: now.timestamp() + LIFETIME_DAYS * 86_400,
@@ -102,23 +98,17 @@ pub(crate) fn issue(seed: u64, index: usize, sid: &str, now: DateTime<Utc>) -> S
 /// Reads the `Authorization` header: a token, with or without `Bearer ` before it.
 pub(crate) fn read(authorization: Option<&HeaderValue>) -> Result<Claims, TokenProblem> {
     let text = authorization.ok_or(TokenProblem::Missing)?;
-    let text = text
-        .to_str()
-        .map_err(|_| TokenProblem::Malformed("not a text"))?;
+    let text = text.to_str().map_err(|_| TokenProblem::Malformed("not a text"))?;
     let token = text.strip_prefix("Bearer ").unwrap_or(text).trim();
     if token.is_empty() {
         return Err(TokenProblem::Missing);
     }
     let parts: Vec<&str> = token.split('.').collect();
     let [header, claims, signature] = parts[..] else {
-        return Err(TokenProblem::Malformed(
-            "token contains an invalid number of segments",
-        ));
+        return Err(TokenProblem::Malformed("token contains an invalid number of segments"));
     };
     let decoded = |part: &str, problem| {
-        URL_SAFE_NO_PAD
-            .decode(part)
-            .map_err(|_| TokenProblem::Malformed(problem))
+        URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenProblem::Malformed(problem))
     };
     decoded(header, "could not base64 decode header")?;
     let claims = decoded(claims, "could not base64 decode claim")?;
@@ -163,10 +153,7 @@ mod tests {
             Err(TokenProblem::Malformed(problem)) => problem,
             other => panic!("{text} was read as {other:?}"),
         };
-        assert_eq!(
-            malformed("abc"),
-            "token contains an invalid number of segments"
-        );
+        assert_eq!(malformed("abc"), "token contains an invalid number of segments");
         assert_eq!(malformed("e30.e30.%"), "could not base64 decode signature");
         assert_eq!(malformed("e30.e30.e30"), "could not JSON decode claim");
     }

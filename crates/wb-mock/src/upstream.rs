@@ -53,9 +53,7 @@ pub(crate) struct Counted {
 
 impl Upstream {
     pub(crate) fn new(config: MockConfig) -> Self {
-        let sellers = (0..config.sellers)
-            .map(|index| Seller::make(config.seed, index))
-            .collect();
+        let sellers = (0..config.sellers).map(|index| Seller::make(config.seed, index)).collect();
         let tables = (0..config.sellers)
             .flat_map(|seller| Dataset::ALL.map(|dataset| (seller, dataset)))
             .map(|key| (key, Arc::new(Table::new(&config, key.0, key.1))))
@@ -109,19 +107,14 @@ impl Upstream {
         let mut counters = self.counters();
         // Under the lock: else a request could be judged after one that arrived later.
         let arrival_us = self.clock.elapsed_us();
-        let limiter = counters
-            .limiters
-            .entry((seller, method.path))
-            .or_insert_with(|| self.limiter(method));
+        let limiter =
+            counters.limiters.entry((seller, method.path)).or_insert_with(|| self.limiter(method));
         let verdict = limiter.judge(arrival_us);
         let status = match verdict {
             Verdict::Admitted { .. } => status_if_admitted,
             Verdict::Refused { .. } => StatusCode::TOO_MANY_REQUESTS,
         };
-        (
-            verdict,
-            counters.record(arrival_us, method.path, sender, status),
-        )
+        (verdict, counters.record(arrival_us, method.path, sender, status))
     }
 
     /// Writes down a request that no bucket is asked about.
@@ -143,10 +136,7 @@ impl Upstream {
     }
 
     fn limiter(&self, method: &Method) -> Limiter {
-        Limiter::new(
-            method.interval_ms * 1000 / u64::from(self.config.speed),
-            method.burst,
-        )
+        Limiter::new(method.interval_ms * 1000 / u64::from(self.config.speed), method.burst)
     }
 
     fn counters(&self) -> MutexGuard<'_, Counters> {
@@ -176,9 +166,6 @@ impl Counters {
             rows: 0,
             job_id: sender.job_id,
         });
-        Counted {
-            sequence,
-            rows_sent,
-        }
+        Counted { sequence, rows_sent }
     }
 }

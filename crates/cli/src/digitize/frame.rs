@@ -173,6 +173,6 @@ fn draws_on(job: &JobRecord, view: &LimitView) -> bool {
 
 fn bar(done: u64, total: u64) -> String {
     const WIDTH: u64 = 12;
-    let filled = if total == 0 { 0 } else { (done * WIDTH / total).min(WIDTH) };
+    let filled = (done * WIDTH).checked_div(total).unwrap_or(0).min(WIDTH);
     (0..WIDTH).map(|cell| if cell < filled { '█' } else { '░' }).collect()
 }

@@ -33,11 +33,7 @@ pub(crate) struct Source {
 
 impl Source {
     fn dice(&self, row: u64) -> Dice {
-        Dice::of(
-            self.seed,
-            Topic::Row,
-            &[self.seller, self.dataset as u64, row],
-        )
+        Dice::of(self.seed, Topic::Row, &[self.seller, self.dataset as u64, row])
     }
 }
 
@@ -73,11 +69,7 @@ impl Origin {
     fn date(&self, dice: &mut Dice) -> MoscowTime {
         // Half of the rows appear within the hour; none on the second of the longest lag, so that
         // a day's rows are found by looking that far ahead.
-        let limit = if dice.one_in(2) {
-            3600
-        } else {
-            LAG_SECONDS_MAX
-        };
+        let limit = if dice.one_in(2) { 3600 } else { LAG_SECONDS_MAX };
         self.appeared_at.plus(-(dice.below(limit as u64) as i64))
     }
 
@@ -132,11 +124,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(table: Arc<Table>, selection: Selection) -> Self {
-        Self {
-            table,
-            selection,
-            block: None,
-        }
+        Self { table, selection, block: None }
     }
 
     fn next_origin(&mut self) -> Option<Origin> {
@@ -147,32 +135,14 @@ impl Rows {
                 continue;
             }
             let awaits_update = version == Version::Early
-                && self
-                    .table
-                    .late
-                    .as_ref()
-                    .is_some_and(|late| late.changes(row));
-            let state = if awaits_update {
-                State::AwaitsUpdate
-            } else {
-                State::Settled
-            };
-            return Some(Origin {
-                source,
-                row,
-                appeared_at: self.appeared_at(row),
-                state,
-            });
+                && self.table.late.as_ref().is_some_and(|late| late.changes(row));
+            let state = if awaits_update { State::AwaitsUpdate } else { State::Settled };
+            return Some(Origin { source, row, appeared_at: self.appeared_at(row), state });
         }
         let n = self.selection.late.next()?;
         let late = self.table.late.as_ref()?;
         let (row, state) = (late.row(n), State::Updated(late.changed_at(n)));
-        Some(Origin {
-            source,
-            row,
-            appeared_at: self.appeared_at(row),
-            state,
-        })
+        Some(Origin { source, row, appeared_at: self.appeared_at(row), state })
     }
 
     fn appeared_at(&mut self, row: u64) -> MoscowTime {
@@ -188,11 +158,7 @@ impl Iterator for Rows {
     fn next(&mut self) -> Option<Row> {
         loop {
             let row = self.next_origin()?.make();
-            if self
-                .selection
-                .day
-                .is_none_or(|day| row.date().midnight_before() == day)
-            {
+            if self.selection.day.is_none_or(|day| row.date().midnight_before() == day) {
                 return Some(row);
             }
         }

@@ -41,11 +41,7 @@ impl OrderRow {
             finished_price: deal.finished_price,
             price_with_disc: deal.price_with_disc,
             is_cancel,
-            cancel_date: if is_cancel {
-                origin.last_change()
-            } else {
-                MoscowTime::never()
-            },
+            cancel_date: if is_cancel { origin.last_change() } else { MoscowTime::never() },
             sticker: deal.sticker,
             g_number: deal.g_number,
             srid: deal.srid,

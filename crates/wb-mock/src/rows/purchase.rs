@@ -15,15 +15,11 @@ impl Money {
     pub(crate) const ZERO: Self = Self { hundredths: 0 };
 
     pub(crate) fn rubles(rubles: i64) -> Self {
-        Self {
-            hundredths: rubles * 100,
-        }
+        Self { hundredths: rubles * 100 }
     }
 
     pub(crate) fn percent(self, percent: u64) -> Self {
-        Self {
-            hundredths: self.hundredths * percent as i64 / 100,
-        }
+        Self { hundredths: self.hundredths * percent as i64 / 100 }
     }
 
     /// Without what is less than one.

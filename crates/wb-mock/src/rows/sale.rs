@@ -37,11 +37,8 @@ impl SaleRow {
         let mut dice = source.dice(origin.row);
         let date = origin.date(&mut dice);
         let is_return = origin.row % DOZEN == DOZEN - 1;
-        let sold_in_row = if is_return {
-            origin.row - 1 - dice.below(DOZEN - 2)
-        } else {
-            origin.row
-        };
+        let sold_in_row =
+            if is_return { origin.row - 1 - dice.below(DOZEN - 2) } else { origin.row };
         let deal = Deal::make(source.seed, source.seller, sold_in_row);
         let for_pay = deal.price_with_disc.percent(dice.within(70..=90));
         let money_is_known = money_is_known(&origin, &mut dice);
@@ -50,11 +47,7 @@ impl SaleRow {
             date,
             last_change_date: origin.last_change(),
             purchase: deal.purchase,
-            payment_sale_amount: if dice.one_in(3) {
-                dice.within(1..=99)
-            } else {
-                0
-            },
+            payment_sale_amount: if dice.one_in(3) { dice.within(1..=99) } else { 0 },
             for_pay: once_known(for_pay),
             finished_price: once_known(deal.finished_price),
             price_with_disc: once_known(deal.price_with_disc),

@@ -11,18 +11,9 @@ async fn a_missing_date_is_told_in_an_array_and_a_bad_one_in_a_string() {
     let client = Client::of(&mock, 0);
     for (query, body) in [
         ("", json!({"errors": ["dateFrom: field required"]})),
-        (
-            "?dateFrom=soon",
-            json!({"errors": "dateFrom: Value not validated"}),
-        ),
-        (
-            "?dateFrom=",
-            json!({"errors": "dateFrom: Value not validated"}),
-        ),
-        (
-            "?dateFrom=2026-09-01&flag=7",
-            json!({"errors": "flag: Value not validated"}),
-        ),
+        ("?dateFrom=soon", json!({"errors": "dateFrom: Value not validated"})),
+        ("?dateFrom=", json!({"errors": "dateFrom: Value not validated"})),
+        ("?dateFrom=2026-09-01&flag=7", json!({"errors": "flag: Value not validated"})),
     ] {
         let answer = client.get(&format!("{ORDERS}{query}")).await;
         assert_eq!((answer.status, answer.json()), (400, body));
@@ -36,10 +27,7 @@ async fn ping_tells_moscow_time_with_an_offset() {
     let body = answer.json();
     assert_eq!((answer.status, &body["Status"]), (200, &json!("OK")));
     let time = body["TS"].as_str().expect("a text");
-    assert!(
-        time.starts_with("2026-10-01T15:") && time.ends_with("+03:00"),
-        "{time}"
-    );
+    assert!(time.starts_with("2026-10-01T15:") && time.ends_with("+03:00"), "{time}");
 }
 
 #[tokio::test]
@@ -60,10 +48,7 @@ async fn a_page_is_compressed_for_clients_that_accept_it_and_is_the_same_page() 
     let plain = Answer::of(client.request(&query).header("Accept-Encoding", "identity")).await;
     assert_eq!(plain.header("Content-Encoding"), None);
 
-    let by_hand = reqwest::Client::builder()
-        .no_gzip()
-        .build()
-        .expect("a client");
+    let by_hand = reqwest::Client::builder().no_gzip().build().expect("a client");
     let asked = by_hand
         .get(mock.base_url() + &query)
         .header("Authorization", mock.token(0))
@@ -82,16 +67,9 @@ async fn a_page_is_compressed_for_clients_that_accept_it_and_is_the_same_page() 
 async fn a_port_in_use_is_named() {
     let first = start(unlimited(5, 100)).await;
     let port = first.port();
-    let second = Mock::start(MockConfig {
-        port,
-        ..MockConfig::default()
-    })
-    .await;
+    let second = Mock::start(MockConfig { port, ..MockConfig::default() }).await;
     let error = second.expect_err("the port is taken");
-    assert!(
-        matches!(error, MockError::PortInUse { port: named } if named == port),
-        "{error:?}"
-    );
+    assert!(matches!(error, MockError::PortInUse { port: named } if named == port), "{error:?}");
     assert!(error.to_string().contains(&port.to_string()));
 }
 
@@ -102,65 +80,23 @@ async fn a_stopped_mock_gives_its_port_back() {
     assert_eq!(Client::of(&first, 0).get("/ping").await.status, 200);
     let summary = first.stop().await;
     assert_eq!((summary.requests, summary.accepted), (1, 1));
-    let second = Mock::start(MockConfig {
-        port,
-        ..MockConfig::default()
-    })
-    .await;
+    let second = Mock::start(MockConfig { port, ..MockConfig::default() }).await;
     assert_eq!(second.expect("the port is free again").port(), port);
 }
 
 #[tokio::test]
 async fn a_configuration_that_makes_no_sense_is_refused_by_field() {
-    let too_large = SellerSizes {
-        orders: DatasetSize::Rows(0..=20_000_001),
-        ..SellerSizes::default()
-    };
+    let too_large =
+        SellerSizes { orders: DatasetSize::Rows(0..=20_000_001), ..SellerSizes::default() };
     #[expect(clippy::reversed_empty_ranges)]
     let empty = 2..=1;
     for (config, expected) in [
-        (
-            MockConfig {
-                speed: 0,
-                ..MockConfig::default()
-            },
-            "speed",
-        ),
-        (
-            MockConfig {
-                sellers: 0,
-                ..MockConfig::default()
-            },
-            "sellers",
-        ),
-        (
-            MockConfig {
-                page_rows: 0,
-                ..MockConfig::default()
-            },
-            "page_rows",
-        ),
-        (
-            MockConfig {
-                jitter_ms: empty.clone(),
-                ..MockConfig::default()
-            },
-            "jitter_ms",
-        ),
-        (
-            MockConfig {
-                latency_ms: empty,
-                ..MockConfig::default()
-            },
-            "latency_ms",
-        ),
-        (
-            MockConfig {
-                sizes: too_large,
-                ..MockConfig::default()
-            },
-            "sizes",
-        ),
+        (MockConfig { speed: 0, ..MockConfig::default() }, "speed"),
+        (MockConfig { sellers: 0, ..MockConfig::default() }, "sellers"),
+        (MockConfig { page_rows: 0, ..MockConfig::default() }, "page_rows"),
+        (MockConfig { jitter_ms: empty.clone(), ..MockConfig::default() }, "jitter_ms"),
+        (MockConfig { latency_ms: empty, ..MockConfig::default() }, "latency_ms"),
+        (MockConfig { sizes: too_large, ..MockConfig::default() }, "sizes"),
     ] {
         match Mock::start(config).await {
             Err(MockError::Config { field, .. }) => assert_eq!(field, expected),

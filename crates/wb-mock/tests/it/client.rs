@@ -15,10 +15,7 @@ pub(crate) fn unlimited(rows: u64, page_rows: u32) -> MockConfig {
     MockConfig {
         speed: 60_000_000,
         page_rows,
-        sizes: SellerSizes {
-            orders: rows.clone(),
-            sales: rows,
-        },
+        sizes: SellerSizes { orders: rows.clone(), sales: rows },
         ..MockConfig::default()
     }
 }
@@ -87,14 +84,11 @@ impl Answer {
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .get(name)
-            .map(|value| value.to_str().expect("a text"))
+        self.headers.get(name).map(|value| value.to_str().expect("a text"))
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        self.header(name)
-            .map(|text| text.parse().expect("a number"))
+        self.header(name).map(|text| text.parse().expect("a number"))
     }
 }
 
@@ -122,10 +116,7 @@ pub(crate) type Imported = BTreeMap<String, Value>;
 
 pub(crate) fn expected(mock: &Mock, seller: usize, dataset: Dataset) -> Imported {
     let by_key = |row: waitless_wb_mock::ExpectedRow| {
-        (
-            row.key,
-            serde_json::from_str(&row.body).expect("a JSON object"),
-        )
+        (row.key, serde_json::from_str(&row.body).expect("a JSON object"))
     };
     mock.expected(seller, dataset).map(by_key).collect()
 }

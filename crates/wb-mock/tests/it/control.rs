@@ -6,20 +6,12 @@ use waitless_wb_mock::{Dataset, MockConfig};
 use crate::client::{Answer, Client, FROM_THE_BEGINNING, ORDERS, SALES, start, unlimited};
 
 fn lines(answer: &Answer) -> Vec<Value> {
-    answer
-        .body
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect()
+    answer.body.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 #[tokio::test]
 async fn every_request_is_written_down_with_its_job() {
-    let mock = start(MockConfig {
-        speed: 1,
-        ..unlimited(7, 100)
-    })
-    .await;
+    let mock = start(MockConfig { speed: 1, ..unlimited(7, 100) }).await;
     let client = Client::of(&mock, 0);
     let query = format!("{SALES}?dateFrom={FROM_THE_BEGINNING}");
     Answer::of(client.request(&query).header("X-Job-Id", "job-1")).await;
@@ -48,12 +40,7 @@ async fn every_request_is_written_down_with_its_job() {
 
 #[tokio::test]
 async fn the_summary_counts_by_seller_and_method() {
-    let mock = start(MockConfig {
-        speed: 1,
-        sellers: 2,
-        ..unlimited(7, 100)
-    })
-    .await;
+    let mock = start(MockConfig { speed: 1, sellers: 2, ..unlimited(7, 100) }).await;
     let query = format!("{SALES}?dateFrom={FROM_THE_BEGINNING}");
     let (first, second) = (Client::of(&mock, 0), Client::of(&mock, 1));
     first.get(&query).await;
@@ -69,10 +56,7 @@ async fn the_summary_counts_by_seller_and_method() {
         "methods": [method(0, SALES, [1, 1, 0]), method(1, ORDERS, [0, 0, 1])],
     });
     assert_eq!(first.get("/_mock/summary").await.json(), expected);
-    assert_eq!(
-        serde_json::to_value(mock.stop().await).expect("JSON"),
-        expected
-    );
+    assert_eq!(serde_json::to_value(mock.stop().await).expect("JSON"), expected);
 }
 
 #[tokio::test]
@@ -101,17 +85,8 @@ async fn a_client_in_any_language_finds_sellers_tokens_and_expected_rows() {
 async fn what_does_not_exist_is_404_and_is_not_counted() {
     let mock = start(unlimited(5, 100)).await;
     let anybody = Client::with_authorization(&mock, None);
-    for path in [
-        "token/1",
-        "expected/1/orders",
-        "expected/0/stocks",
-        "nothing",
-    ] {
-        assert_eq!(
-            anybody.get(&format!("/_mock/{path}")).await.status,
-            404,
-            "{path}"
-        );
+    for path in ["token/1", "expected/1/orders", "expected/0/stocks", "nothing"] {
+        assert_eq!(anybody.get(&format!("/_mock/{path}")).await.status, 404, "{path}");
     }
     assert_eq!(mock.summary().requests, 0);
 }

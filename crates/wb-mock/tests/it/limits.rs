@@ -8,11 +8,7 @@ use crate::client::{Client, FROM_THE_BEGINNING, ORDERS, SALES, start, unlimited}
 
 /// The published limits, with little to send.
 fn strict() -> MockConfig {
-    MockConfig {
-        speed: 1,
-        sellers: 2,
-        ..unlimited(5, 100)
-    }
+    MockConfig { speed: 1, sellers: 2, ..unlimited(5, 100) }
 }
 
 fn query(path: &str) -> String {
@@ -25,20 +21,11 @@ async fn a_burst_is_counted_down_and_then_refused() {
     let client = Client::of(&mock, 0);
     for remaining in (0..10).rev() {
         let answer = client.get(&query(ORDERS)).await;
-        assert_eq!(
-            (answer.status, answer.number("X-Ratelimit-Remaining")),
-            (200, Some(remaining))
-        );
+        assert_eq!((answer.status, answer.number("X-Ratelimit-Remaining")), (200, Some(remaining)));
     }
     let refused = client.get(&query(ORDERS)).await;
-    assert_eq!(
-        (refused.status, refused.number("X-Ratelimit-Limit")),
-        (429, Some(10))
-    );
-    let (retry, reset) = (
-        refused.number("X-Ratelimit-Retry"),
-        refused.number("X-Ratelimit-Reset"),
-    );
+    assert_eq!((refused.status, refused.number("X-Ratelimit-Limit")), (429, Some(10)));
+    let (retry, reset) = (refused.number("X-Ratelimit-Retry"), refused.number("X-Ratelimit-Reset"));
     assert!(retry >= Some(1) && retry <= Some(60), "{retry:?}");
     assert!(reset > retry && reset <= Some(600), "{reset:?}");
 }
@@ -53,21 +40,14 @@ async fn a_refusal_has_the_headers_and_the_body_of_the_newer_gateway() {
     assert_eq!(refused.header("X-Ratelimit-Remaining"), None);
     assert_eq!(refused.header("Retry-After"), None);
     assert_eq!(refused.number("X-Ratelimit-Limit"), Some(1));
-    assert_eq!(
-        refused.number("X-Ratelimit-Retry"),
-        refused.number("X-Ratelimit-Reset")
-    );
+    assert_eq!(refused.number("X-Ratelimit-Retry"), refused.number("X-Ratelimit-Reset"));
 
     let mut body = refused.json();
     let fields = body.as_object_mut().expect("an object");
     let request_id = fields.remove("requestId").expect("a request id");
     assert_eq!(request_id.as_str().map(str::len), Some(32));
     let timestamp = fields.remove("timestamp").expect("a timestamp");
-    assert!(
-        timestamp
-            .as_str()
-            .is_some_and(|text| text.starts_with("2026-10-01T12:"))
-    );
+    assert!(timestamp.as_str().is_some_and(|text| text.starts_with("2026-10-01T12:")));
     assert_eq!(
         body,
         json!({
@@ -85,11 +65,7 @@ async fn a_refusal_has_the_headers_and_the_body_of_the_newer_gateway() {
 async fn at_great_speed_the_named_wait_is_still_a_whole_second() {
     // One request in 60 ms: the second comes sooner unless this machine stalls, so ask until it
     // does.
-    let mock = start(MockConfig {
-        speed: 1000,
-        ..strict()
-    })
-    .await;
+    let mock = start(MockConfig { speed: 1000, ..strict() }).await;
     let client = Client::of(&mock, 0);
     let refused = loop {
         let answer = client.get(&query(SALES)).await;
@@ -118,22 +94,13 @@ async fn an_unauthorized_request_costs_nothing_and_a_bad_one_costs_one() {
 
     let unauthorized = stranger.get(&query(ORDERS)).await;
     assert_eq!(
-        (
-            unauthorized.status,
-            unauthorized.number("X-Ratelimit-Remaining")
-        ),
+        (unauthorized.status, unauthorized.number("X-Ratelimit-Remaining")),
         (401, Some(10))
     );
     let bad = client.get(ORDERS).await;
-    assert_eq!(
-        (bad.status, bad.number("X-Ratelimit-Remaining")),
-        (400, Some(9))
-    );
+    assert_eq!((bad.status, bad.number("X-Ratelimit-Remaining")), (400, Some(9)));
     let good = client.get(&query(ORDERS)).await;
-    assert_eq!(
-        (good.status, good.number("X-Ratelimit-Remaining")),
-        (200, Some(8))
-    );
+    assert_eq!((good.status, good.number("X-Ratelimit-Remaining")), (200, Some(8)));
 }
 
 #[tokio::test]
@@ -147,11 +114,7 @@ async fn speed_divides_the_intervals() {
 
 #[tokio::test]
 async fn requests_at_once_get_the_burst_and_no_more_in_whatever_order_they_arrive() {
-    let config = MockConfig {
-        jitter_ms: 0..=5,
-        latency_ms: 0..=5,
-        ..strict()
-    };
+    let config = MockConfig { jitter_ms: 0..=5, latency_ms: 0..=5, ..strict() };
     let mock = start(config).await;
     let client = Client::of(&mock, 0);
     let query = query(ORDERS);
@@ -165,8 +128,5 @@ async fn requests_at_once_get_the_burst_and_no_more_in_whatever_order_they_arriv
 
     let audit = mock.audit();
     assert!(audit.is_sorted_by_key(|entry| entry.arrival_us));
-    assert!(
-        audit[..10].iter().all(|entry| entry.status == 200),
-        "the first to arrive get in"
-    );
+    assert!(audit[..10].iter().all(|entry| entry.status == 200), "the first to arrive get in");
 }

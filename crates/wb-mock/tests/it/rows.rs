@@ -33,29 +33,15 @@ const OF_BOTH: [&str; 22] = [
 ];
 
 fn fields(row: &Value) -> BTreeSet<&str> {
-    row.as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .collect()
+    row.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
 #[tokio::test]
 async fn rows_have_the_documented_fields_and_no_others() {
     let mock = start(unlimited(50, 100)).await;
     let of_orders = ["isCancel", "cancelDate", "sticker", "gNumber", "srid"];
-    let of_sales = [
-        "paymentSaleAmount",
-        "forPay",
-        "saleID",
-        "sticker",
-        "gNumber",
-        "srid",
-    ];
-    for (dataset, own) in [
-        (Dataset::Orders, &of_orders[..]),
-        (Dataset::Sales, &of_sales),
-    ] {
+    let of_sales = ["paymentSaleAmount", "forPay", "saleID", "sticker", "gNumber", "srid"];
+    for (dataset, own) in [(Dataset::Orders, &of_orders[..]), (Dataset::Sales, &of_sales)] {
         let documented: BTreeSet<&str> = OF_BOTH.iter().chain(own).copied().collect();
         for row in expected(&mock, 0, dataset).values() {
             assert_eq!(fields(row), documented);
@@ -69,10 +55,7 @@ async fn orders_have_both_formats_of_srid_and_a_year_1_for_never_cancelled() {
     let orders = expected(&mock, 0, Dataset::Orders);
     let is_hex = |srid: &str| srid.len() == 40 && srid.chars().all(|c| c.is_ascii_hexdigit());
     let hex = orders.keys().filter(|srid| is_hex(srid)).count();
-    let dotted = orders
-        .keys()
-        .filter(|srid| srid.split('.').count() == 4)
-        .count();
+    let dotted = orders.keys().filter(|srid| srid.split('.').count() == 4).count();
     assert_eq!(hex + dotted, orders.len());
     assert!(hex > 50 && dotted > 50, "{hex} and {dotted}");
 
@@ -90,21 +73,11 @@ async fn a_return_shares_its_srid_with_one_sale() {
     let mock = start(unlimited(600, 1000)).await;
     let mut by_srid: BTreeMap<String, Vec<char>> = BTreeMap::new();
     for row in expected(&mock, 0, Dataset::Sales).values() {
-        let kind = key_of(Dataset::Sales, row)
-            .chars()
-            .next()
-            .expect("a letter");
-        by_srid
-            .entry(row["srid"].to_string())
-            .or_default()
-            .push(kind);
+        let kind = key_of(Dataset::Sales, row).chars().next().expect("a letter");
+        by_srid.entry(row["srid"].to_string()).or_default().push(kind);
     }
     let returns = by_srid.values().filter(|kinds| kinds.contains(&'R'));
-    assert!(
-        returns
-            .clone()
-            .all(|kinds| kinds.len() == 2 && kinds.contains(&'S'))
-    );
+    assert!(returns.clone().all(|kinds| kinds.len() == 2 && kinds.contains(&'S')));
     assert_eq!(returns.count(), 50);
 }
 

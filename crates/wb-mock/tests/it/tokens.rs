@@ -15,9 +15,7 @@ fn token(claims: &Value) -> String {
 
 async fn status_and_detail(mock: &Mock, authorization: Option<&str>) -> (u16, String) {
     let client = Client::with_authorization(mock, authorization);
-    let answer = client
-        .get(&format!("{SALES}?dateFrom={FROM_THE_BEGINNING}"))
-        .await;
+    let answer = client.get(&format!("{SALES}?dateFrom={FROM_THE_BEGINNING}")).await;
     let detail = match answer.json() {
         Value::Object(body) => body["detail"].as_str().expect("a text").to_owned(),
         _ => String::new(),
@@ -30,10 +28,7 @@ async fn a_token_is_taken_raw_or_after_bearer() {
     let mock = start(unlimited(5, 100)).await;
     let token = mock.token(0);
     for authorization in [token.clone(), format!("Bearer {token}")] {
-        assert_eq!(
-            status_and_detail(&mock, Some(&authorization)).await,
-            (200, String::new())
-        );
+        assert_eq!(status_and_detail(&mock, Some(&authorization)).await, (200, String::new()));
     }
 }
 
@@ -56,10 +51,7 @@ async fn every_problem_with_a_token_is_a_401_that_names_it() {
             Some(without_signature),
             "token is malformed: token contains an invalid number of segments",
         ),
-        (
-            Some("e30.e30.!".to_owned()),
-            "token is malformed: could not base64 decode signature",
-        ),
+        (Some("e30.e30.!".to_owned()), "token is malformed: could not base64 decode signature"),
         (
             Some(token(&json!({"exp": noon + day}))),
             "token is malformed: could not JSON decode claim",
@@ -72,10 +64,7 @@ async fn every_problem_with_a_token_is_a_401_that_names_it() {
             Some(token(&json!({"sid": sid, "exp": noon + day, "t": true}))),
             "test token is not allowed here",
         ),
-        (
-            Some(token(&json!({"sid": "nobody", "exp": noon + day}))),
-            "seller is unknown",
-        ),
+        (Some(token(&json!({"sid": "nobody", "exp": noon + day}))), "seller is unknown"),
     ];
     for (authorization, problem) in problems {
         assert_eq!(
@@ -87,11 +76,7 @@ async fn every_problem_with_a_token_is_a_401_that_names_it() {
 
 #[tokio::test]
 async fn two_tokens_of_one_seller_share_its_buckets() {
-    let mock = start(waitless_wb_mock::MockConfig {
-        speed: 1,
-        ..unlimited(5, 100)
-    })
-    .await;
+    let mock = start(waitless_wb_mock::MockConfig { speed: 1, ..unlimited(5, 100) }).await;
     let claims = json!({"sid": mock.sellers()[0].sid, "exp": 1_790_856_000 + 86_400});
     let first = status_and_detail(&mock, Some(&mock.token(0))).await;
     let second = status_and_detail(&mock, Some(&token(&claims))).await;
@@ -105,21 +90,12 @@ async fn the_claims_are_those_of_a_personal_token_for_statistics() {
     let payload = token.split('.').nth(1).expect("three parts");
     let payload = URL_SAFE_NO_PAD.decode(payload).expect("base64");
     let mut claims: Value = serde_json::from_slice(&payload).expect("claims");
-    let id = claims
-        .as_object_mut()
-        .and_then(|claims| claims.remove("id"))
-        .expect("an id");
+    let id = claims.as_object_mut().and_then(|claims| claims.remove("id")).expect("an id");
     assert_eq!(id.as_str().map(str::len), Some(36));
-    let bits = claims
-        .as_object_mut()
-        .and_then(|claims| claims.remove("s"))
-        .expect("categories");
+    let bits = claims.as_object_mut().and_then(|claims| claims.remove("s")).expect("categories");
     // Position 5 in a list that begins with 1; as a bit, that is read in both ways.
     let statistics = (1 << 4) | (1 << 5);
-    assert_eq!(
-        bits.as_u64().map(|bits| bits & statistics),
-        Some(statistics)
-    );
+    assert_eq!(bits.as_u64().map(|bits| bits & statistics), Some(statistics));
     assert_eq!(
         claims,
         json!({
