@@ -93,7 +93,8 @@ async fn run() -> Result<BTreeMap<JobState, u64>, Box<dyn Error>> {
     let watched = Arc::clone(&store);
     worker
         .run_until(async move {
-            let live = |counts: Vec<(JobState, u64)>| counts.iter().any(|(state, _)| !state.is_final());
+            let live =
+                |counts: Vec<(JobState, u64)>| counts.iter().any(|(state, _)| !state.is_final());
             while watched.job_counts(None).await.is_ok_and(live) {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }

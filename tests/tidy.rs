@@ -141,9 +141,9 @@ fn every_query_prepares_on_a_fresh_schema_and_is_used() {
     for (name, migrations) in SCHEMAS {
         let database = rusqlite::Connection::open_in_memory().expect("memory is there");
         for migration in with_ending(&root().join("migrations").join(migrations), "sql") {
-            database.execute_batch(&read(&migration)).unwrap_or_else(|error| {
-                panic!("{} does not apply: {error}", migration.display())
-            });
+            database
+                .execute_batch(&read(&migration))
+                .unwrap_or_else(|error| panic!("{} does not apply: {error}", migration.display()));
         }
         let sources = root().join("crates").join(name).join("src");
         let code: String = with_ending(&sources, "rs").iter().map(|path| read(path)).collect();
