@@ -129,6 +129,17 @@ awk '/time:/ { sub(/^ +/, name " "); gsub(/ +/, " "); print; name = ""; next } {
     "$folder/bucket"
 printf '\nBENCH store-sqlite\n'
 cat "$folder/store-sqlite"
+# Its lines end in the figure, or in the figure and `jobs/s`.
+store_figure() { awk -v line="$1" 'index($0, line) { print $(NF - ($NF == "jobs/s")); exit }' "$folder/store-sqlite"; }
+check_store() {
+    value=$(store_figure "$1")
+    if [[ -z $value ]] || ! keeps "$value" "$2" "$3"; then
+        printf 'MISSED: `%s` is %s, to be %s %s\n' "$1" "${value:-none}" "$2" "$3"
+        missed=$((missed + 1))
+    fi
+}
+check_store 'a worker of 512 slots' '>=' 5000
+check_store 'p99 of many over p99 of few' '<=' 3
 
 if [[ $missed -gt 0 ]]; then
     printf '\n%s figures miss their bound\n' "$missed" >&2

@@ -371,3 +371,40 @@ async fn a_worker_in_a_hurry_hands_its_jobs_back_at_once() {
     let job = bench.record(id).await;
     assert_eq!((job.state, job.attempts), (JobState::Waiting, 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_is_not_lost_with_the_step_that_was_to_save_it() {
+    async fn pages(job: Job<()>, ctx: JobContext) -> HandlerResult {
+        for page in job.checkpoint::<u32>()?.unwrap_or(0)..10 {
+            ctx.permit("orders").await?.spend(ctx.now())?;
+            tokio::time::sleep(Duration::from_millis(1_000)).await;
+            ctx.checkpoint(&(page + 1))?;
+        }
+        Ok(())
+    }
+    let bench = Bench::new(&[]).await;
+    let store = Arc::new(Away::default());
+    let limit = (support::bucket("acct", "orders"), "100/s".parse().unwrap());
+    store.set_limits(vec![limit], bench.clock.now()).await.unwrap();
+    let job = bench.job("pages", &()).needs_one("orders".parse().unwrap());
+    let id = store.enqueue(vec![job], bench.clock.now()).await.unwrap()[0].id;
+    let away = Arc::clone(&store);
+    let after = |ms| tokio::time::sleep(Duration::from_millis(ms));
+    // The store goes during the third page, so the step that would save it hangs; the worker is told
+    // to stop, and to hurry, and cuts the attempt off in the middle of that step.
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        away.is_away.store(true, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(3_000)).await;
+        away.is_away.store(false, Ordering::Relaxed);
+    });
+    let handlers = Handlers::new().with("pages", pages).unwrap();
+    Worker::new(Arc::clone(&store) as _, bench.clock.clone(), handlers)
+        .hurry(after(5_000))
+        .run_until(after(4_000))
+        .await
+        .unwrap();
+    let (job, _) = store.job(id).await.unwrap().unwrap();
+    assert_eq!((job.state, job.attempts), (JobState::Waiting, 0));
+    assert_eq!(job.checkpoint.as_deref(), Some("3"));
+}
