@@ -2,7 +2,10 @@
 
 use std::{ops::RangeInclusive, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, builder::Resettable,
+    error::ErrorKind, parser::ValueSource,
+};
 use waitless_job::{JobId, JobState};
 use waitless_simulate::Strategy;
 
@@ -21,21 +24,64 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// What the command line and the environment say; ends the process if it makes no sense.
+    pub(crate) fn read() -> Self {
+        let mut command = without_empty_variables(Self::command());
+        let matches = command.get_matches_mut();
+        // Not by `conflicts_with`: a variable that is always set, or `-o json`, contradicts nothing.
+        let is_typed = matches.value_source("output") == Some(ValueSource::CommandLine);
+        let output = matches.get_one::<Output>("output");
+        if is_typed && matches.get_flag("json") && output != Some(&Output::Json) {
+            let text = "--json is short for --output json: give one of both\n";
+            command.error(ErrorKind::ArgumentConflict, text).exit();
+        }
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// Takes variables that are set to nothing for ones that are not set.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |arg: &Arg| {
+        let value = arg.get_env().and_then(std::env::var_os);
+        value.is_some_and(|value| value.is_empty())
+    };
+    command
+        .mut_args(|arg| if is_empty(&arg) { arg.env(Resettable::Reset) } else { arg })
+        .mut_subcommands(without_empty_variables)
+}
+
+/// Heading of the options that every command takes.
+const GLOBAL: &str = "Global options";
+
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
     /// How to print data
-    #[arg(short, long, global = true, env = "WAITLESS_OUTPUT", default_value = "table")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        help_heading = GLOBAL,
+        env = "WAITLESS_OUTPUT",
+        default_value = "table"
+    )]
     pub(crate) output: Output,
     /// Short for `--output json`
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
-    /// When to colour
-    #[arg(long, global = true, env = "WAITLESS_COLOR", default_value = "auto")]
+    /// When to colour logs, and the states in tables
+    #[arg(
+        long,
+        global = true,
+        help_heading = GLOBAL,
+        env = "WAITLESS_COLOR",
+        default_value = "auto"
+    )]
     pub(crate) color: Color,
     /// What to log to standard error: error, warn, info, debug, or a filter such as
     /// `warn,waitless_worker=debug`
-    #[arg(long, global = true, env = "WAITLESS_LOG", default_value = "warn")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "WAITLESS_LOG", default_value = "warn")]
     pub(crate) log: String,
 }
 
@@ -79,6 +125,9 @@ pub(crate) enum Command {
     /// Accounts
     #[command(subcommand)]
     Account(Account),
+    /// What is known of upstreams: files of limits and endpoints
+    #[command(subcommand)]
+    Catalogue(Catalogue),
     /// Check a store and say what to do about what is found
     Doctor(Doctor),
     /// Print a completion script for a shell
@@ -99,10 +148,10 @@ pub(crate) struct StoreArg {
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// How many sellers
-    #[arg(long, env = "WAITLESS_SELLERS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, env = "WAITLESS_SELLERS", default_value_t = 20, value_parser = number::<u32>(1..=1_000))]
     pub(crate) sellers: u32,
     /// Divides every interval, on both sides
-    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 60, value_parser = number::<u32>(1..=3_600))]
     pub(crate) speed: u32,
     /// Requests that run at the same time
     #[arg(long, env = "WAITLESS_SLOTS", default_value_t = 8, value_parser = slots)]
@@ -114,17 +163,20 @@ pub(crate) struct Demo {
     #[arg(long, env = "WAITLESS_SINK")]
     pub(crate) sink: Option<String>,
     /// Everything made up follows from it
-    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1)]
+    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1, value_parser = number::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
     /// Network delay before the marketplace counts a request, in milliseconds
     #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
     pub(crate) jitter_ms: RangeInclusive<u64>,
     /// Guard margin of the limits in milliseconds
-    #[arg(long, env = "WAITLESS_MARGIN_MS", default_value_t = 100)]
+    #[arg(long, env = "WAITLESS_MARGIN_MS", default_value_t = 100, value_parser = number::<u32>(0..=u64::from(u32::MAX)))]
     pub(crate) margin_ms: u32,
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example: waitless import --account my-shop --token-file token --since 2026-01-01"
+)]
 pub(crate) struct Import {
     /// What to call the account here
     #[arg(long, env = "WAITLESS_ACCOUNT")]
@@ -135,7 +187,7 @@ pub(crate) struct Import {
     #[arg(long, env = "WAITLESS_DATASETS", default_value = "orders,sales", value_delimiter = ',')]
     pub(crate) datasets: Vec<String>,
     /// From which day on, in the upstream's time zone; without it as far back as the upstream goes
-    #[arg(long, env = "WAITLESS_SINCE")]
+    #[arg(long, env = "WAITLESS_SINCE", value_name = "YYYY-MM-DD", value_parser = day)]
     pub(crate) since: Option<chrono::NaiveDate>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
@@ -146,7 +198,7 @@ pub(crate) struct Import {
     #[arg(long, env = "WAITLESS_BASE_URL")]
     pub(crate) base_url: Option<String>,
     /// Divides every interval, for an upstream that runs faster: `waitless mock --speed N`
-    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3_600), requires = "base_url")]
+    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 1, value_parser = number::<u32>(1..=3_600), requires = "base_url")]
     pub(crate) speed: u32,
     /// Requests that run at the same time
     #[arg(long, env = "WAITLESS_SLOTS", default_value_t = 8, value_parser = slots)]
@@ -169,23 +221,45 @@ pub(crate) struct TokenArg {
 #[derive(Debug, Args)]
 pub(crate) struct Mock {
     /// The port; 0 takes a free one
-    #[arg(long, env = "WAITLESS_PORT", default_value_t = 7718)]
+    #[arg(long, env = "WAITLESS_PORT", default_value_t = 7718, value_parser = number::<u16>(0..=65_535))]
     pub(crate) port: u16,
     /// Divides every interval
-    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    #[arg(long, env = "WAITLESS_SPEED", default_value_t = 1, value_parser = number::<u32>(1..=3_600))]
     pub(crate) speed: u32,
     /// How many sellers
-    #[arg(long, env = "WAITLESS_SELLERS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, env = "WAITLESS_SELLERS", default_value_t = 3, value_parser = number::<u32>(1..=1_000))]
     pub(crate) sellers: u32,
     /// Network delay before a request is counted, in milliseconds: `A..B`
     #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
     pub(crate) jitter_ms: RangeInclusive<u64>,
     /// Everything made up follows from it
-    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1)]
+    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1, value_parser = number::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
 }
 
+/// A scenario, as `--scenario` reads it from a file.
+const SCENARIO: &str = r#"Example: waitless simulate --scenario mine.toml --slots 20
+
+A scenario file, here 20 accounts with 60 requests each:
+
+slots = 50
+latency_ms = [300, 2000]
+
+[[accounts]]
+name = "shop"
+count = 20
+
+[[accounts.backlog]]
+group = "orders"
+limit = "1/min burst 10"
+requests = 60"#;
+
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example: waitless simulate --scenario sellers-200 --slots 20; --help shows a \
+                  scenario file",
+    after_long_help = SCENARIO
+)]
 pub(crate) struct Simulate {
     /// `sellers-200`, `import-1000`, or a TOML file
     #[arg(long, env = "WAITLESS_SCENARIO", default_value = "sellers-200")]
@@ -197,13 +271,13 @@ pub(crate) struct Simulate {
     #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
     pub(crate) jitter_ms: RangeInclusive<u64>,
     /// Guard margin of every limit in milliseconds, instead of its own
-    #[arg(long, env = "WAITLESS_MARGIN_MS")]
+    #[arg(long, env = "WAITLESS_MARGIN_MS", value_parser = number::<u32>(0..=u64::from(u32::MAX)))]
     pub(crate) margin_ms: Option<u32>,
     /// Slots, instead of the scenario's
     #[arg(long, env = "WAITLESS_SLOTS", value_parser = slots)]
     pub(crate) slots: Option<usize>,
     /// Everything random follows from it
-    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1)]
+    #[arg(long, env = "WAITLESS_SEED", default_value_t = 1, value_parser = number::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
 }
 
@@ -274,7 +348,7 @@ pub(crate) enum Job {
         #[arg(long, env = "WAITLESS_RUN")]
         run: Option<String>,
         /// Most jobs to list
-        #[arg(long, env = "WAITLESS_LIMIT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+        #[arg(long, env = "WAITLESS_LIMIT", default_value_t = 50, value_parser = number::<u32>(1..=500))]
         limit: u32,
         /// Only after this job: the last id of the page before
         #[arg(long, env = "WAITLESS_AFTER")]
@@ -290,7 +364,15 @@ pub(crate) enum Job {
         #[arg(long, env = "WAITLESS_ARGS")]
         args: bool,
     },
+    /// Put a dead or cancelled job back into its lane, with its checkpoint and all its attempts
+    Retry {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The job's id, or enough of its beginning to be unique
+        id: String,
+    },
     /// Why a job waits, and until when
+    #[command(after_help = "Example: waitless job explain 0192f3c1")]
     Explain {
         #[command(flatten)]
         store: StoreArg,
@@ -301,19 +383,28 @@ pub(crate) enum Job {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Limit {
-    /// Every limit with its level
+    /// Every limit with its level, or the limits that an upstream publishes
     List {
         #[command(flatten)]
         store: StoreArg,
         /// Only of this account: its id or its name
-        #[arg(long, env = "WAITLESS_ACCOUNT")]
+        #[arg(long, env = "WAITLESS_ACCOUNT", conflicts_with = "upstream")]
         account: Option<String>,
+        /// The published limits of this upstream, without a store: `wildberries`, `amazon-sp-api`,
+        /// `shopify`, or a catalogue file
+        #[arg(long, env = "WAITLESS_UPSTREAM")]
+        upstream: Option<String>,
+        /// Only those for this family of tokens, such as `base`, `personal` or `service`
+        #[arg(long, env = "WAITLESS_TOKEN_TYPE", requires = "upstream")]
+        token_type: Option<String>,
     },
     /// One limit and the jobs that wait for it
+    #[command(after_help = "Example: waitless limit show my-shop/orders")]
     Show {
         #[command(flatten)]
         store: StoreArg,
-        /// The bucket: `ACCOUNT/GROUP`
+        /// The bucket: `ACCOUNT/GROUP`, the account by its name, its id, or enough of the beginning
+        /// of either to be unique
         bucket: String,
     },
 }
@@ -324,6 +415,26 @@ pub(crate) enum Account {
     List {
         #[command(flatten)]
         store: StoreArg,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Catalogue {
+    /// Find everything that is wrong with a catalogue file; exits with 1 if something is
+    Check {
+        /// The file
+        #[arg(required_unless_present = "builtin", conflicts_with = "builtin")]
+        file: Option<PathBuf>,
+        /// Those that are part of this program
+        #[arg(long)]
+        builtin: bool,
+    },
+    /// What changed from one catalogue to another
+    Diff {
+        /// A catalogue file, or the name of an upstream for the one that is part of this program
+        old: String,
+        /// The same
+        new: String,
     },
 }
 
@@ -338,6 +449,23 @@ fn slots(text: &str) -> Result<usize, String> {
         Ok(slots @ 1..=10_000) => Ok(slots),
         _ => Err("slots are a number from 1 to 10000".into()),
     }
+}
+
+/// A whole number in a range.
+fn number<T: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
+            format!("it is not a whole number from {} to {}", range.start(), range.end())
+        })
+    }
+}
+
+/// A day.
+fn day(text: &str) -> Result<chrono::NaiveDate, String> {
+    text.parse().map_err(|_| "it is not a day: write YYYY-MM-DD, for example 2026-01-31".into())
 }
 
 /// A span of milliseconds: `A..B`, both ends included, or one number.

@@ -92,6 +92,28 @@ pub(crate) async fn account(store: &dyn Reader, text: &str) -> Result<AccountId>
     Err(none("account", text, "waitless account list"))
 }
 
+/// The same, or else the one account whose id or name begins so.
+async fn account_beginning(store: &dyn Reader, text: &str) -> Result<AccountId> {
+    let error = match account(store, text).await {
+        Ok(account) => return Ok(account),
+        Err(error) => error,
+    };
+    let is_unknown = Exit::of(&error) == Exit::NotFound && !text.is_empty();
+    let mut found = store.accounts().await?;
+    found.retain(|account| {
+        is_unknown && (account.id.as_str().starts_with(text) || account.name.starts_with(text))
+    });
+    match found.as_slice() {
+        [] => Err(error),
+        [account] => Ok(account.id.clone()),
+        accounts => Err(ambiguous(
+            "the id or the name of an account begins",
+            text,
+            accounts.iter().map(|account| format!("{}  {}", account.id, printable(&account.name))),
+        )),
+    }
+}
+
 /// The limit of the bucket `ACCOUNT/GROUP`.
 pub(crate) async fn limit(store: &dyn Reader, text: &str) -> Result<LimitView> {
     // At the last slash: a group has none, the name of an account may.
@@ -106,7 +128,7 @@ pub(crate) async fn limit(store: &dyn Reader, text: &str) -> Result<LimitView> {
     };
     let group: LimitGroup =
         group.parse().map_err(|error| Failure::new(Exit::Usage, format!("{error}")))?;
-    let account = account(store, account_text).await?;
+    let account = account_beginning(store, account_text).await?;
     let bucket = BucketKey { account, group };
     let limits = store.limits(Some(bucket.account.clone())).await?;
     let known: Vec<String> = limits.iter().map(|view| view.bucket.group.to_string()).collect();

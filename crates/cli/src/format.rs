@@ -59,6 +59,42 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
+/// Things with their number: `1 job`, `12 847 jobs`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    format!("{} {}", thousands(number), plural(number, thing))
+}
+
+/// The word for so many things: `job`, `jobs`.
+pub(crate) fn plural(number: u64, thing: &str) -> String {
+    if number == 1 { thing.to_owned() } else { format!("{thing}s") }
+}
+
+/// Characters that tell ids apart, at least `chars_min` of them.
+pub(crate) fn id_chars(ids: impl IntoIterator<Item = String>, chars_min: usize) -> usize {
+    let mut ids: Vec<String> = ids.into_iter().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let shared = |pair: &[String]| {
+        pair[0].bytes().zip(pair[1].bytes()).take_while(|(one, other)| one == other).count()
+    };
+    ids.windows(2).map(|pair| shared(pair) + 1).max().unwrap_or(0).max(chars_min)
+}
+
+/// The beginning of an id.
+pub(crate) fn short_id(id: &impl ToString, chars: usize) -> String {
+    let mut id = id.to_string();
+    if let Some((end, _)) = id.char_indices().nth(chars) {
+        id.truncate(end);
+    }
+    id
+}
+
+/// Characters of an id of a job at least: the moment at which it was made.
+pub(crate) const JOB_ID_CHARS_MIN: usize = 13;
+
+/// Characters of an id of a run at least: the minute at which it was made.
+pub(crate) const RUN_ID_CHARS_MIN: usize = 8;
+
 /// A number of bytes: `512 bytes`, `1.5 MiB`.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -156,6 +192,20 @@ mod tests {
         );
         assert_eq!(printable("Ёлки-палки 100 %"), "Ёлки-палки 100 %");
         assert_eq!([cut("abcdef", 6), cut("abcdefg", 6)], ["abcdef", "abcde…"]);
+    }
+
+    #[test]
+    fn one_thing_is_not_many() {
+        assert_eq!([0, 1, 2_000].map(|jobs| count(jobs, "job")), ["0 jobs", "1 job", "2 000 jobs"]);
+    }
+
+    #[test]
+    fn ids_are_as_short_as_they_can_be_told_apart() {
+        let ids = ["0190abcd-1", "0190abcd-2", "0190abcd-2", "0191"].map(str::to_owned);
+        assert_eq!(id_chars(ids.clone(), 4), 10);
+        assert_eq!(id_chars(ids[2..].to_vec(), 4), 4);
+        assert_eq!(id_chars([], 13), 13);
+        assert_eq!([short_id(&ids[0], 4), short_id(&ids[0], 40)], ["0190", "0190abcd-1"]);
     }
 
     #[test]

@@ -19,13 +19,12 @@ mod views;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::{args::Cli, exit::Exit};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     logging::init(&cli.global);
+    output::init(cli.global.color);
     match commands::run(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::Result;
 use waitless_sink::{Sink, SinkError};
 use waitless_store::{MemoryStore, Store};
-use waitless_store_sqlite::{Options, SqliteStore};
+use waitless_store_sqlite::SqliteStore;
 
 use crate::exit::{Exit, Failure};
 
@@ -51,10 +51,7 @@ pub(crate) async fn existing_store(url: &str) -> Result<SqliteStore> {
                 "there is no store {url}: `waitless import` makes one, or name another with --store"
             ),
         )),
-        Address::Sqlite(path) => {
-            let options = Options { create: false, ..Options::default() };
-            Ok(SqliteStore::open_with(path, options).await?)
-        }
+        Address::Sqlite(path) => Ok(SqliteStore::open_existing(path).await?),
     }
 }
 

@@ -1,9 +1,15 @@
-use std::io::{self, Write};
+use std::{
+    env,
+    io::{self, IsTerminal, Write},
+    sync::OnceLock,
+};
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use comfy_table::{Table, presets};
+use comfy_table::{Cell, Table, presets};
 use serde::Serialize;
+
+use crate::args::Color;
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,8 +41,43 @@ pub(crate) trait Listed: Serialize {
     const NARROW: usize;
     /// The cells of its row.
     fn cells(&self) -> Vec<String>;
+    /// The cells of its row in a table that is not wide, where whole ids are too long.
+    fn narrow_cells(&self) -> Vec<String> {
+        self.cells()
+    }
+    /// The colour of its state.
+    fn tone(&self) -> Tone {
+        Tone::Plain
+    }
     /// What names it.
     fn id(&self) -> String;
+}
+
+/// How good a state is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Nothing to be said.
+    Plain,
+    /// As it should be.
+    Good,
+    /// Something keeps it from going on.
+    Held,
+    /// Given up.
+    Bad,
+}
+
+/// Whether states are coloured.
+static IS_COLORED: OnceLock<bool> = OnceLock::new();
+
+/// From now on states are coloured as the command line says.
+pub(crate) fn init(color: Color) {
+    let is_colored = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => env::var_os("NO_COLOR").is_none() && io::stdout().is_terminal(),
+    };
+    // Set by whoever called it first.
+    let _ = IS_COLORED.set(is_colored);
 }
 
 /// Prints a list.
@@ -46,8 +87,13 @@ pub(crate) fn list<T: Listed>(output: Output, items: &[T]) -> Result<()> {
         Output::Jsonl => items.iter().try_for_each(|item| print(&serde_json::to_string(item)?)),
         Output::Id => items.iter().try_for_each(|item| print(&item.id())),
         Output::Table | Output::Wide => {
-            let columns = if output == Output::Wide { T::COLUMNS.len() } else { T::NARROW };
-            print(&table(&T::COLUMNS[..columns], items.iter().map(Listed::cells)))
+            let is_wide = output == Output::Wide;
+            let columns = if is_wide { T::COLUMNS.len() } else { T::NARROW };
+            let rows = items.iter().map(|item| {
+                let cells = if is_wide { item.cells() } else { item.narrow_cells() };
+                (cells, item.tone())
+            });
+            print(&toned(&T::COLUMNS[..columns], rows))
         }
     }
 }
@@ -69,11 +115,33 @@ pub(crate) fn one<T: Serialize>(
 
 /// Rows under their headers. Of each row as many cells as there are headers.
 pub(crate) fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    toned(headers, rows.into_iter().map(|row| (row, Tone::Plain)))
+}
+
+/// The same, with a colour for what stands under `state`.
+fn toned(headers: &[&str], rows: impl IntoIterator<Item = (Vec<String>, Tone)>) -> String {
+    let is_colored = IS_COLORED.get().copied().unwrap_or(false);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
+    if is_colored {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
     table.set_header(headers.iter().map(|header| header.to_uppercase()));
-    for row in rows {
-        table.add_row(row.into_iter().take(headers.len()));
+    for (row, tone) in rows {
+        let color = match tone {
+            Tone::Plain => None,
+            Tone::Good => Some(comfy_table::Color::Green),
+            Tone::Held => Some(comfy_table::Color::Yellow),
+            Tone::Bad => Some(comfy_table::Color::Red),
+        };
+        table.add_row(row.into_iter().zip(headers).map(|(cell, header)| {
+            match color.filter(|_| *header == "state") {
+                Some(color) => Cell::new(cell).fg(color),
+                None => Cell::new(cell),
+            }
+        }));
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));

@@ -3,24 +3,33 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use waitless_job::{AccountId, JobRecord, JobState, UnixMillis};
+use waitless_job::{AccountId, BucketKey, JobRecord, JobState, UnixMillis};
 use waitless_scheduler::{Explanation, Situation, explain};
 use waitless_store::{
     Reader,
     model::{Account, LimitView},
     ops::JobFilter,
 };
+use waitless_store_sqlite::SqliteStore;
+
+use crate::format::printable;
 
 /// Limits and accounts, read once for any number of jobs.
 pub(crate) struct Surroundings {
     pub(crate) limits: Vec<LimitView>,
     pub(crate) accounts: Vec<Account>,
+    /// Whether a worker holds the store: without one nothing starts, whatever the arithmetic says.
+    pub(crate) worker: bool,
 }
 
 impl Surroundings {
     /// Those of one account, or of all.
-    pub(crate) async fn read(store: &dyn Reader, account: Option<AccountId>) -> Result<Self> {
-        Ok(Self { limits: store.limits(account).await?, accounts: store.accounts().await? })
+    pub(crate) async fn read(store: &SqliteStore, account: Option<AccountId>) -> Result<Self> {
+        Ok(Self {
+            limits: store.limits(account).await?,
+            accounts: store.accounts().await?,
+            worker: store.worker().is_some(),
+        })
     }
 
     /// Why an account is paused, if it is.
@@ -33,6 +42,21 @@ impl Surroundings {
     pub(crate) fn name(&self, account: &AccountId) -> Option<Arc<str>> {
         let account = self.accounts.iter().find(|known| known.id == *account)?;
         Some(Arc::clone(&account.name)).filter(|name| **name != *account.id.as_str())
+    }
+
+    /// What people call an account: its name if no other has it, or else its id.
+    pub(crate) fn account_text(&self, account: &AccountId) -> String {
+        match self.name(account) {
+            Some(name) if self.accounts.iter().filter(|other| other.name == name).count() == 1 => {
+                printable(&name)
+            }
+            _ => account.to_string(),
+        }
+    }
+
+    /// What people call a bucket: `shop/orders`.
+    pub(crate) fn bucket_text(&self, bucket: &BucketKey) -> String {
+        format!("{}/{}", self.account_text(&bucket.account), bucket.group)
     }
 
     /// Why a job is where it is.

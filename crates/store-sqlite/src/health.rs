@@ -65,8 +65,8 @@ impl SqliteStore {
 
     /// Who works on this file, as far as known; `None` if nobody does.
     ///
-    /// Looks by taking a share of the worker's lock for a moment: a worker that starts at that
-    /// very moment is refused. So ask it when somebody wants to know, and not in a loop.
+    /// Looks by taking a share of the worker's lock for an instant. A worker that starts at that
+    /// very instant tries again.
     #[must_use]
     pub fn worker(&self) -> Option<String> {
         // A file that cannot be opened is no answer, and neither is a lock that cannot be tried:
@@ -103,5 +103,32 @@ mod tests {
         assert_eq!(beside.worker(), Some(owner));
         drop(store);
         assert_eq!(beside.worker(), None);
+    }
+
+    #[tokio::test]
+    async fn no_worker_is_refused_because_somebody_looks_for_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("queue.db");
+        let store = SqliteStore::open(&path).await.unwrap();
+        let first = WorkerName::new("worker-1").unwrap();
+        store.start_worker(first.clone(), UnixMillis(0)).await.unwrap();
+        drop(store);
+        let looking = SqliteStore::open(&path).await.unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    let _ = looking.worker();
+                }
+            });
+            for _ in 0..200 {
+                let taken = crate::owner::Ownership::take(&path, "the store", &first);
+                if taken.is_err() {
+                    done.store(true, std::sync::atomic::Ordering::Relaxed);
+                }
+                taken.unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 }

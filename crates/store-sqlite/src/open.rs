@@ -1,6 +1,7 @@
 //! Opening connections and setting them up.
 
 use std::{
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -30,6 +31,9 @@ const LOG_BYTES_KEPT: u32 = 64 * 1024 * 1024;
 /// copied beside it by then, but only a log of which nothing is left to copy begins anew.
 const LOG_PAGES_MAX: u32 = 16_000;
 
+/// Longest wait for a look at the tables of a file that is in use.
+const LOOK_MAX: Duration = Duration::from_secs(5);
+
 /// Statements that a connection keeps prepared: more than there are queries.
 const STATEMENTS_MAX: usize = 64;
 
@@ -52,6 +56,9 @@ pub(crate) fn writer(path: &Path, options: &Options) -> Result<(Connection, Path
         let reason = "there is no such file; check the path, or enqueue something first".into();
         return Err(StoreError::Open { store, reason });
     };
+    if !options.create {
+        check_untouched(&path, &store)?;
+    }
     let mut connection = open(&path, also, options).map_err(failed)?;
     // Before anything is written: the file may be somebody else's.
     schema::check(&connection, &store)?;
@@ -68,6 +75,56 @@ pub(crate) fn writer(path: &Path, options: &Options) -> Result<(Connection, Path
         reason: format!("its path cannot be resolved: {error}"),
     })?;
     Ok((connection, path))
+}
+
+/// Refuses a file in which there is no store, and leaves every byte of it as it is.
+fn check_untouched(path: &Path, store: &str) -> Result<(), StoreError> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = PathBuf::from(log);
+    let look = |has_log: bool| {
+        let connection = if has_log {
+            let connection = Connection::open_with_flags(
+                path,
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+            );
+            // Closing it would otherwise write a log that a killed process left into the file.
+            connection.and_then(|connection| {
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+                connection.busy_timeout(LOOK_MAX)?;
+                Ok(connection)
+            })
+        } else {
+            // Immutable: without a lock, without a log, and without undoing what a killed process
+            // left half done.
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+                | OpenFlags::SQLITE_OPEN_URI
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            Connection::open_with_flags(immutable_uri(path), flags)
+        };
+        schema::check_existing(&connection.map_err(|error| opening(store, &error))?, store)
+    };
+    let has_log = log.exists();
+    match look(has_log) {
+        // A worker may have opened it meanwhile, and written under our eyes.
+        Err(_) if !has_log && log.exists() => look(true),
+        looked => looked,
+    }
+}
+
+/// The address under which SQLite takes a file for one that nobody writes to.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                uri.push(char::from(*byte));
+            }
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
 }
 
 /// A connection that only reads a file which [`writer`] has opened before.

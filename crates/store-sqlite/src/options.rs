@@ -11,7 +11,8 @@
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Whether a file that does not exist is made; by default it is.
+    /// Whether a file that does not exist is made, and one without a store made into one; by
+    /// default it is.
     pub create: bool,
     /// What a power cut may cost; by default nothing.
     pub durability: Durability,

@@ -5,7 +5,8 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
     path::{Path, PathBuf},
-    process,
+    process, thread,
+    time::Duration,
 };
 
 use waitless_job::WorkerName;
@@ -13,6 +14,11 @@ use waitless_store::StoreError;
 
 /// Longest text that is read from a lock file, in bytes: whatever it is, it goes into a message.
 const OWNER_BYTES_MAX: u64 = 200;
+
+/// How often, and how many times more, the lock is tried before another worker is said to have it:
+/// for 0.3 s. A start blocks its thread meanwhile, which only one that is refused does for long.
+const TRY_EVERY: Duration = Duration::from_millis(5);
+const TRIES_MAX: u32 = 60;
 
 /// Held for as long as the worker may work. The operating system frees it when the process ends,
 /// however it ends; the file stays, because removing it would let two workers lock two files of
@@ -24,7 +30,7 @@ pub(crate) struct Ownership {
 }
 
 impl Ownership {
-    /// Locks `<path>.lock` and writes there who has it.
+    /// Locks `<path>.lock`, if need be after a moment, and writes there who has it.
     pub(crate) fn take(path: &Path, store: &str, worker: &WorkerName) -> Result<Self, StoreError> {
         let path = lock_path(path);
         let failed = |error: std::io::Error| StoreError::Open {
@@ -43,12 +49,20 @@ impl Ownership {
             .truncate(false)
             .open(&path)
             .map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Owned { store: store.into(), owner: owner(&mut lock) });
+        let mut tries = 0;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                // Whoever looks for a worker holds a share of the lock for an instant.
+                Err(TryLockError::WouldBlock) if tries < TRIES_MAX => {
+                    tries += 1;
+                    thread::sleep(TRY_EVERY);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Owned { store: store.into(), owner: owner(&mut lock) });
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let text = format!("worker {worker}, process {}\n", process::id());
         lock.set_len(0).and_then(|()| lock.write_all(text.as_bytes())).map_err(failed)?;

@@ -30,6 +30,33 @@ pub fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
 
 /// Refuses what is not for this program. Changes nothing.
 pub(crate) fn check(connection: &Connection, store: &str) -> Result<(), StoreError> {
+    check_tables(connection, store).map(|_| ())
+}
+
+/// Refuses, too, what is not a store yet. Changes nothing.
+pub(crate) fn check_existing(connection: &Connection, store: &str) -> Result<(), StoreError> {
+    let reason = match check_tables(connection, store)? {
+        Holds::Store => return Ok(()),
+        Holds::Rows => {
+            "it holds landed rows and no jobs; give the path of the store instead, \
+                        which is another file"
+        }
+        Holds::Nothing => {
+            "it is empty, and no store; give the path of a file that `waitless import` made"
+        }
+    };
+    Err(StoreError::Open { store: store.into(), reason: reason.into() })
+}
+
+/// What a file of ours has in it.
+enum Holds {
+    Nothing,
+    /// Landed rows alone.
+    Rows,
+    Store,
+}
+
+fn check_tables(connection: &Connection, store: &str) -> Result<Holds, StoreError> {
     let failed = |error| opening(store, &error);
     let mut tables = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -46,7 +73,7 @@ pub(crate) fn check(connection: &Connection, store: &str) -> Result<(), StoreErr
         });
     }
     if !tables.iter().any(|table| table == HISTORY) {
-        return Ok(());
+        return Ok(if ours { Holds::Rows } else { Holds::Nothing });
     }
     let newest = connection
         .query_row(&format!("SELECT max(version) FROM {HISTORY}"), [], |row| row.get(0))
@@ -62,7 +89,7 @@ pub(crate) fn check(connection: &Connection, store: &str) -> Result<(), StoreErr
             known: version(known),
         });
     }
-    Ok(())
+    Ok(Holds::Store)
 }
 
 /// Applies the migrations that the file lacks, all or none.

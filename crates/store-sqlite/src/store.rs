@@ -38,7 +38,16 @@ impl SqliteStore {
         Self::open_with(path, Options::default()).await
     }
 
-    /// The same, but not quite as usual.
+    /// Opens a store that is there already. A file that is none, or is not there, is left as it
+    /// is; the tables of an older program are brought up to date.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub async fn open_existing(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with(path, Options { create: false, ..Options::default() }).await
+    }
+
+    /// The same as [`SqliteStore::open`], but not quite as usual.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].

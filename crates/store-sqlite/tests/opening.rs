@@ -137,3 +137,38 @@ async fn what_was_enqueued_is_there_when_the_file_is_opened_again() {
     let (_, args) = store.job(id).await.expect("it can be read").expect("it is there");
     assert_eq!(&*args, "[1,2]");
 }
+
+#[tokio::test]
+async fn what_is_no_store_yet_is_left_as_it_is_when_one_must_be_there() {
+    let directory = directory();
+    let empty = directory.path().join("empty %41?#.db");
+    fs::write(&empty, "").expect("a file can be written");
+    let rows = directory.path().join("rows.db");
+    let landed = Connection::open(&rows).expect("a file can be made");
+    landed
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE sink_schema_history (version)")
+        .expect("it is empty");
+    // Once with its log beside it, and once without.
+    let mut landed = Some(landed);
+    for (path, says) in [(&empty, "it is empty"), (&rows, "landed rows"), (&rows, "landed rows")] {
+        let before = fs::read(path).expect("it is there");
+        match SqliteStore::open_existing(path).await {
+            Err(StoreError::Open { reason, .. }) => assert!(reason.contains(says), "{reason}"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(fs::read(path).expect("it is there"), before, "{}", path.display());
+        if path == &rows {
+            landed.take();
+        }
+    }
+    let missing = directory.path().join("missing.db");
+    SqliteStore::open_existing(&missing).await.expect_err("it is not there");
+    assert!(!missing.exists());
+
+    let store = directory.path().join("store %41?#.db");
+    drop(SqliteStore::open(&store).await.expect("a file can be made"));
+    drop(SqliteStore::open_existing(&store).await.expect("it is a store"));
+    let beside = SqliteStore::open_existing(&store).await.expect("it is a store");
+    SqliteStore::open_existing(&store).await.expect("it is one in use");
+    drop(beside);
+}

@@ -29,9 +29,12 @@ const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
 /// are real; longer ones are taken for a slip of the upstream's.
 const HOLD_MS: (u64, u64) = (1_000, 7 * 86_400_000);
 
-/// How often [`Client::call`] asks for another permit before it counts the attempt as failed. A
-/// permit that always goes stale is a machine too slow for the margin of its policy.
+/// How often [`Client::call`] asks for another permit before it puts the job off. A permit that
+/// always goes stale is a machine too slow for the margin of its policy.
 const PERMITS_MAX: u32 = 16;
+
+/// How long a job stays away whose permits all went stale, in milliseconds.
+const STALE_SNOOZE_MS: u64 = 5_000;
 
 /// Asks an upstream for what its catalogue describes. Cheap to clone.
 #[derive(Clone)]
@@ -94,6 +97,11 @@ impl Client {
                 Err(
                     CallError::Stale(_) | CallError::Upstream(UpstreamError::RateLimited { .. }),
                 ) if permits < PERMITS_MAX => permits += 1,
+                // The store grants more slowly than permits live. That is nobody's failed attempt.
+                Err(CallError::Stale(stale)) => {
+                    tracing::warn!(%stale, "no permit could be spent in time; waits for the store");
+                    return Err(CallError::Leave(ctx.snooze(STALE_SNOOZE_MS)));
+                }
                 answer => return answer,
             }
         }
@@ -116,7 +124,7 @@ impl Client {
     }
 
     /// Everything that can be refused without spending a permit.
-    fn prepare(&self, request: &Request) -> Result<Call<'_>, UpstreamError> {
+    fn prepare<'a>(&'a self, request: &'a Request) -> Result<Call<'a>, UpstreamError> {
         let catalogue = &*self.catalogue;
         let endpoint = catalogue.endpoint(&request.endpoint).ok_or_else(|| {
             UpstreamError::UnknownEndpoint {
@@ -126,7 +134,7 @@ impl Client {
             }
         })?;
         let family = &request.credential.family;
-        let policy = catalogue.policy(endpoint.group(), family)?;
+        let policy = catalogue.policy_of(endpoint, family)?;
         let policy = policy.ok_or_else(|| UpstreamError::Closed {
             upstream: catalogue.upstream().to_owned(),
             endpoint: request.endpoint.clone(),
@@ -144,6 +152,7 @@ impl Client {
         headers.insert(JOB_ID, job);
         Ok(Call {
             endpoint,
+            family,
             shown: without_query(&url),
             url,
             headers,
@@ -236,6 +245,7 @@ impl Client {
 /// A request that is ready to go.
 struct Call<'a> {
     endpoint: &'a Endpoint,
+    family: &'a str,
     url: Url,
     /// The URL without its query, for logs and errors.
     shown: String,
@@ -246,10 +256,10 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn needs(&self) -> Needs {
-        self.endpoint.needs()
+        self.endpoint.needs_of(self.family)
     }
 
     fn group(&self) -> &LimitGroup {
-        self.endpoint.group()
+        self.endpoint.group_of(self.family)
     }
 }

@@ -40,7 +40,9 @@ mod splitter;
 pub use answer::Answer;
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use catalogue::{
-    Catalogue, CatalogueError, CredentialHeader, Endpoint, Group, ScaleError, UnknownFamily,
+    AnswerCost, Catalogue, CatalogueError, CatalogueFile, Category, Change, CredentialHeader,
+    DailyCap, Endpoint, Group, LimitsError, PathError, PolicyChange, ScaleError, Statuses, Summary,
+    UnknownFamily, changes,
 };
 pub use client::Client;
 pub use config::ClientConfig;

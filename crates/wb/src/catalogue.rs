@@ -1,14 +1,27 @@
-use waitless_upstream::Catalogue;
+use std::sync::LazyLock;
 
-/// The limits and endpoints that ship with this version. A newer file can be read with
-/// [`Catalogue::read`] instead.
+use waitless_upstream::{Catalogue, CatalogueFile};
+
+/// The file behind [`catalogue`].
+pub const CATALOGUE_FILE: CatalogueFile = CatalogueFile {
+    upstream: "wildberries",
+    file: "wildberries-2026-10.toml",
+    text: include_str!("../catalogue/wildberries-2026-10.toml"),
+};
+
+/// The limits and endpoints that ship with this version: every operation of the seller API. A newer
+/// file can be read with [`Catalogue::read`] instead.
+///
+/// The text is read once in a process. An account needs the buckets of what it asks, which
+/// [`Catalogue::limits_of`] has, and not those of all operations.
 ///
 /// ```
 /// let catalogue = waitless_wb::catalogue();
 /// assert_eq!((catalogue.upstream(), catalogue.facts_as_of()), ("wildberries", "2026-10-01"));
 ///
 /// let shown = |family: &str| -> Vec<String> {
-///     let limits = catalogue.limits(&"seller-1".parse().unwrap(), family).unwrap();
+///     let account = "seller-1".parse().unwrap();
+///     let limits = catalogue.limits_of(&account, family, ["orders", "sales"]).unwrap();
 ///     limits.into_iter().map(|(bucket, policy)| format!("{} {policy}", bucket.group)).collect()
 /// };
 /// for family in ["personal", "service", "base-secret"] {
@@ -18,7 +31,8 @@ use waitless_upstream::Catalogue;
 /// ```
 #[must_use]
 pub fn catalogue() -> Catalogue {
-    const FILE: &str = "wildberries-2026-10.toml";
-    let text = include_str!("../catalogue/wildberries-2026-10.toml");
-    Catalogue::parse(FILE, text).expect("the file that ships with this version is tested")
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
+        CATALOGUE_FILE.catalogue().expect("the file that ships with this version is tested")
+    });
+    CATALOGUE.clone()
 }

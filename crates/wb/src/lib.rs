@@ -41,7 +41,7 @@ mod token;
 mod tokens;
 
 pub use args::ImportArgs;
-pub use catalogue::catalogue;
+pub use catalogue::{CATALOGUE_FILE, catalogue};
 pub use connector::{Connector, handlers};
 pub use cursor::Cursor;
 pub use dataset::Dataset;

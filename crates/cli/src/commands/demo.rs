@@ -170,7 +170,8 @@ impl Sellers {
                 paused: None,
             };
             store.put_account(account).await?;
-            let limits = catalogue.limits(&id, token.family())?;
+            let endpoints = Dataset::ALL.iter().map(|dataset| dataset.name());
+            let limits = catalogue.limits_of(&id, token.family(), endpoints)?;
             for dataset in Dataset::ALL {
                 let policy: Option<&Policy> = limits
                     .iter()

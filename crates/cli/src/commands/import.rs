@@ -77,7 +77,8 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         paused: None,
     };
     store.put_account(entered).await?;
-    store.set_limits(catalogue.limits(&account, token.family())?, now).await?;
+    let endpoints = datasets.iter().map(|dataset| dataset.as_str());
+    store.set_limits(catalogue.limits_of(&account, token.family(), endpoints)?, now).await?;
     let plan = plan::make(&*store, &*sink, args, &account, &datasets, now).await?;
     let run = plan.run;
 

@@ -8,6 +8,7 @@ use crate::{
 
 mod explain;
 mod list;
+mod retry;
 mod show;
 
 pub(crate) async fn run(global: &Global, command: Job) -> Result<Exit> {
@@ -20,6 +21,10 @@ pub(crate) async fn run(global: &Global, command: Job) -> Result<Exit> {
         Job::Show { store, id, args } => {
             let store = open::existing_store(&store.store).await?;
             show::show(global, &store, &id, args).await?;
+        }
+        Job::Retry { store, id } => {
+            let store = open::existing_store(&store.store).await?;
+            retry::retry(global, &store, &id).await?;
         }
         Job::Explain { store, id } => {
             let store = open::existing_store(&store.store).await?;

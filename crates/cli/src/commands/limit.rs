@@ -9,11 +9,15 @@ use crate::{
     views::LimitInfo,
 };
 
+mod published;
 mod show;
 
 pub(crate) async fn run(global: &Global, command: Limit) -> Result<Exit> {
     match command {
-        Limit::List { store, account } => {
+        Limit::List { upstream: Some(upstream), token_type, .. } => {
+            published::list(global, &upstream, token_type.as_deref())?;
+        }
+        Limit::List { store, account, .. } => {
             let store = open::existing_store(&store.store).await?;
             let account = match account {
                 Some(account) => Some(find::account(&store, &account).await?),

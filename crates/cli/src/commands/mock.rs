@@ -7,6 +7,7 @@ use crate::{
     args::{Global, Mock as Args},
     commands::wall_time,
     exit::{Exit, Failure},
+    format::count,
     output,
     signals::Signals,
 };
@@ -50,7 +51,8 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
     output::one(global.output(), &serving, &serving.base_url, text)?;
     let exit = signals.next().await;
     let Summary { requests, accepted, rejected_429, .. } = mock.stop().await;
-    eprintln!("answered {requests} requests, {accepted} with rows, {rejected_429} with 429");
+    let requests = count(requests, "request");
+    eprintln!("answered {requests}, {accepted} with rows, {rejected_429} with 429");
     Ok(exit)
 }
 
@@ -65,12 +67,12 @@ pub(crate) async fn start(config: MockConfig) -> Result<Mock> {
 fn text(serving: &Serving) -> String {
     let Serving { base_url, sellers, .. } = serving;
     let mut text = format!(
-        "a strict marketplace at {base_url} with {} sellers; Ctrl-C ends it\n\n\
+        "a strict marketplace at {base_url} with {}; Ctrl-C ends it\n\n\
          a seller's token   curl -s {base_url}/_mock/token/0 > token\n\
          its orders         curl -i -H \"Authorization: $(cat token)\" '{base_url}/api/v1/supplier/orders?dateFrom=2020-01-01'\n\
          what it counted    curl -s {base_url}/_mock/summary\n\
          import it          waitless import --account demo --token-file token --base-url {base_url}{speed}\n\n",
-        sellers.len(),
+        count(sellers.len() as u64, "seller"),
         speed =
             if serving.speed == 1 { String::new() } else { format!(" --speed {}", serving.speed) },
     );

@@ -1,6 +1,7 @@
 //! One file a noun.
 
 mod account;
+mod catalogue;
 mod completions;
 mod demo;
 mod doctor;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: Cli) -> Result<Exit> {
     let global = cli.global;
     match cli.command {
         Command::Completions { shell } => completions::run(shell),
+        Command::Catalogue(command) => catalogue::run(&global, &command),
         // Brings a runtime of its own, with paused time.
         Command::Simulate(args) => simulate::run(&global, &args),
         command => {
@@ -47,7 +49,7 @@ pub(crate) fn run(cli: Cli) -> Result<Exit> {
                     Command::Demo(args) => demo::run(&global, &args).await,
                     Command::Import(args) => import::run(&global, &args).await,
                     Command::Mock(args) => mock::run(&global, &args).await,
-                    Command::Completions { .. } | Command::Simulate(_) => {
+                    Command::Completions { .. } | Command::Catalogue(_) | Command::Simulate(_) => {
                         unreachable!("they ran without a runtime")
                     }
                 }

@@ -23,6 +23,7 @@ pub(crate) async fn run(global: &Global, command: Run) -> Result<Exit> {
             for run in store.runs().await? {
                 runs.push(detail(&store, &around, run, slots.slots, now).await?.run);
             }
+            RunView::tell_apart(&mut runs);
             output::list(global.output(), &runs)?;
             Ok(Exit::Ok)
         }

@@ -9,8 +9,9 @@ use waitless_job::{
 use waitless_scheduler::Explanation;
 
 use crate::{
-    format::{cut, moment, relative},
-    output::Listed,
+    format::{self, JOB_ID_CHARS_MIN, RUN_ID_CHARS_MIN, cut, moment, relative, short_id},
+    output::{Listed, Tone},
+    surroundings::Surroundings,
 };
 
 /// A job.
@@ -26,7 +27,10 @@ pub(crate) struct JobView {
     pub(crate) state: JobState,
     /// What keeps it waiting, while it waits.
     pub(crate) blocked_by: Option<BlockedBy>,
-    /// The earliest moment at which it can start, while it has not.
+    /// Whether a worker holds the store.
+    pub(crate) worker: bool,
+    /// The earliest moment at which it can start, while it has not; none while it waits and no
+    /// worker holds the store.
     pub(crate) ready_at: Option<UnixMillis>,
     /// What its next request takes.
     pub(crate) needs: Needs,
@@ -41,6 +45,14 @@ pub(crate) struct JobView {
     pub(crate) created_at: UnixMillis,
     pub(crate) started_at: Option<UnixMillis>,
     pub(crate) finished_at: Option<UnixMillis>,
+    /// What people call the account.
+    #[serde(skip)]
+    pub(crate) account_text: String,
+    /// Characters of its id, and of its run's, that a table shows.
+    #[serde(skip)]
+    pub(crate) id_chars: usize,
+    #[serde(skip)]
+    pub(crate) run_chars: usize,
     #[serde(skip)]
     pub(crate) now: UnixMillis,
 }
@@ -53,7 +65,12 @@ pub(crate) struct LeaseView {
 }
 
 impl JobView {
-    pub(crate) fn new(job: &JobRecord, explanation: &Explanation, now: UnixMillis) -> Self {
+    pub(crate) fn new(
+        job: &JobRecord,
+        explanation: &Explanation,
+        around: &Surroundings,
+        now: UnixMillis,
+    ) -> Self {
         Self {
             id: job.id,
             kind: job.kind.clone(),
@@ -63,7 +80,10 @@ impl JobView {
             seq: job.seq,
             state: job.state,
             blocked_by: explanation.blocked_by.clone(),
-            ready_at: explanation.ready_at,
+            worker: around.worker,
+            ready_at: explanation
+                .ready_at
+                .filter(|_| around.worker || job.state != JobState::Waiting),
             needs: job.needs.clone(),
             attempts: job.attempts,
             attempts_max: job.attempts_max,
@@ -79,8 +99,29 @@ impl JobView {
             created_at: job.created_at,
             started_at: job.started_at,
             finished_at: job.finished_at,
+            account_text: around.account_text(&job.account),
+            id_chars: JOB_ID_CHARS_MIN,
+            run_chars: RUN_ID_CHARS_MIN,
             now,
         }
+    }
+
+    /// Makes the ids that a table shows long enough to tell jobs and runs apart.
+    pub(crate) fn tell_apart(jobs: &mut [Self], runs: impl IntoIterator<Item = RunId>) {
+        let id_chars =
+            format::id_chars(jobs.iter().map(|job| job.id.to_string()), JOB_ID_CHARS_MIN);
+        let runs = runs.into_iter().map(|run| run.to_string());
+        let run_chars = format::id_chars(runs, RUN_ID_CHARS_MIN);
+        for job in jobs {
+            (job.id_chars, job.run_chars) = (id_chars, run_chars);
+        }
+    }
+
+    /// Limit groups that its next request draws on.
+    fn groups(&self) -> String {
+        let groups: Vec<&str> =
+            self.needs.as_slice().iter().map(|need| need.group.as_str()).collect();
+        if groups.is_empty() { "-".into() } else { groups.join(",") }
     }
 
     /// Requests made of those there are: `12/60`; `12/?` while nobody knows how many there are.
@@ -93,26 +134,37 @@ impl JobView {
         }
     }
 
-    /// What there is to say about its state, in a few words.
-    pub(crate) fn note(&self) -> String {
-        const ERROR_CHARS_MAX: usize = 60;
+    /// What there is to say about its state, in a few words: of an error not too many, and no
+    /// bucket but in a wide table.
+    pub(crate) fn note(&self, is_wide: bool) -> String {
+        let error_chars_max = if is_wide { 60 } else { 40 };
         let ready = || match self.ready_at {
             Some(at) if at > self.now => relative(at, self.now),
             _ => "now".into(),
         };
-        let error = self.error.as_deref().map(|error| cut(error, ERROR_CHARS_MAX));
+        let error = self.error.as_deref().map(|error| cut(error, error_chars_max));
         let with_error = |text: String| match &error {
             Some(error) => format!("{text}: {error}"),
             None => text,
         };
         match self.state {
             JobState::Waiting => match &self.blocked_by {
-                Some(BlockedBy::Bucket { bucket }) => format!("for {bucket}, {}", ready()),
-                Some(BlockedBy::Hold { bucket, until }) => {
+                Some(BlockedBy::Bucket { .. } | BlockedBy::Hold { .. } | BlockedBy::Slots)
+                | None
+                    if !self.worker =>
+                {
+                    "no worker".into()
+                }
+                Some(BlockedBy::Bucket { bucket }) if is_wide => {
+                    format!("for {bucket}, {}", ready())
+                }
+                Some(BlockedBy::Bucket { .. }) => format!("token {}", ready()),
+                Some(BlockedBy::Hold { bucket, until }) if is_wide => {
                     format!("{bucket} is closed until {}, {}", moment(*until), ready())
                 }
+                Some(BlockedBy::Hold { .. }) => format!("closed, {}", ready()),
                 Some(BlockedBy::Paused { reason }) => {
-                    format!("paused: {}", cut(reason, ERROR_CHARS_MAX))
+                    format!("paused: {}", cut(reason, error_chars_max))
                 }
                 Some(BlockedBy::Slots) | None => "for a slot".into(),
             },
@@ -132,10 +184,10 @@ impl JobView {
 
 impl Listed for JobView {
     const COLUMNS: &'static [&'static str] = &[
-        "id", "kind", "account", "state", "attempts", "requests", "note", "class", "rows",
-        "snoozes", "created", "started", "finished", "run",
+        "id", "kind", "account", "group", "state", "attempts", "requests", "run", "note", "class",
+        "rows", "snoozes", "created", "started", "finished",
     ];
-    const NARROW: usize = 7;
+    const NARROW: usize = 9;
 
     fn cells(&self) -> Vec<String> {
         let when = |at: Option<UnixMillis>| at.map_or_else(|| "-".into(), moment);
@@ -143,18 +195,45 @@ impl Listed for JobView {
             self.id.to_string(),
             self.kind.to_string(),
             self.account.to_string(),
+            self.groups(),
             self.state.to_string(),
             format!("{}/{}", self.attempts, self.attempts_max),
             self.requests(),
-            self.note(),
+            self.run.map_or_else(|| "-".into(), |run| run.to_string()),
+            self.note(true),
             self.class.to_string(),
             self.progress.rows.to_string(),
             self.snoozes.to_string(),
             moment(self.created_at),
             when(self.started_at),
             when(self.finished_at),
-            self.run.map_or_else(|| "-".into(), |run| run.to_string()),
         ]
+    }
+
+    fn narrow_cells(&self) -> Vec<String> {
+        vec![
+            short_id(&self.id, self.id_chars),
+            self.kind.to_string(),
+            self.account_text.clone(),
+            self.groups(),
+            self.state.to_string(),
+            format!("{}/{}", self.attempts, self.attempts_max),
+            self.requests(),
+            self.run.map_or_else(|| "-".into(), |run| short_id(&run, self.run_chars)),
+            self.note(false),
+        ]
+    }
+
+    fn tone(&self) -> Tone {
+        match (self.state, &self.blocked_by) {
+            (JobState::Succeeded, _) => Tone::Good,
+            (JobState::Dead, _) => Tone::Bad,
+            (JobState::Cancelled | JobState::Retryable, _)
+            | (JobState::Waiting, Some(BlockedBy::Hold { .. } | BlockedBy::Paused { .. })) => {
+                Tone::Held
+            }
+            _ => Tone::Plain,
+        }
     }
 
     fn id(&self) -> String {

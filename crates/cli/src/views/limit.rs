@@ -32,6 +32,9 @@ pub(crate) struct LimitInfo {
     pub(crate) eta_at: Option<UnixMillis>,
     /// Why the account is paused, if it is.
     pub(crate) paused: Option<String>,
+    /// What people call the bucket.
+    #[serde(skip)]
+    pub(crate) bucket_text: String,
     /// What people call the account.
     #[serde(skip)]
     pub(crate) account_name: Option<Arc<str>>,
@@ -56,6 +59,7 @@ impl LimitInfo {
             eta_at: goes_on
                 .then(|| now.plus(wait_for_requests_ms(state, &view.policy, view.waiting, now))),
             paused: paused.map(str::to_owned),
+            bucket_text: around.bucket_text(&view.bucket),
             account_name: around.name(&view.bucket.account),
             now,
         }
@@ -90,31 +94,31 @@ impl Listed for LimitInfo {
     const COLUMNS: &'static [&'static str] = &[
         "bucket",
         "limit",
-        "level",
         "left",
         "next token",
         "waiting",
-        "running",
         "eta",
         "hold",
+        "running",
+        "level",
         "full",
         "account",
         "paused",
     ];
-    const NARROW: usize = 9;
+    const NARROW: usize = 7;
 
     fn cells(&self) -> Vec<String> {
         let none = || "-".to_owned();
         vec![
             self.bucket.to_string(),
             self.policy.to_string(),
-            hundredths(self.level_hundredths),
             format!("{}/{}", self.quota.remaining, self.quota.capacity),
             self.next_token(),
             self.waiting.to_string(),
-            self.running.to_string(),
             self.eta(),
             self.hold().unwrap_or_else(none),
+            self.running.to_string(),
+            hundredths(self.level_hundredths),
             match self.quota.resets_in_ms {
                 0 => "now".into(),
                 ms => format!("in {}", span(ms)),
@@ -122,6 +126,15 @@ impl Listed for LimitInfo {
             self.account_name.as_deref().map_or_else(none, printable),
             self.paused.as_deref().map_or_else(none, |reason| cut(reason, 60)),
         ]
+    }
+
+    fn narrow_cells(&self) -> Vec<String> {
+        let mut cells = self.cells();
+        cells[0].clone_from(&self.bucket_text);
+        if let Some(until) = self.quota.held_until {
+            cells[6] = span(until.since(self.now));
+        }
+        cells
     }
 
     fn id(&self) -> String {

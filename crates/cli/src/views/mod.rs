@@ -11,4 +11,4 @@ mod run;
 pub(crate) use account::{AccountView, TOKEN_WARN_MS, token_text};
 pub(crate) use job::{JobDetail, JobView};
 pub(crate) use limit::LimitInfo;
-pub(crate) use run::{RunDetail, RunState, RunView, binding_text, eta_text};
+pub(crate) use run::{RunDetail, RunState, RunView, eta_text};

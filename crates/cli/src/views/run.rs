@@ -7,8 +7,8 @@ use waitless_scheduler::{Binding, RunProgress, level_hundredths, run_progress};
 use waitless_store::model::Run;
 
 use crate::{
-    format::{moment, printable, relative, thousands},
-    output::Listed,
+    format::{self, JOB_ID_CHARS_MIN, moment, printable, relative, short_id, thousands},
+    output::{Listed, Tone},
     surroundings::Surroundings,
 };
 
@@ -47,11 +47,20 @@ pub(crate) struct RunView {
     pub(crate) id: RunId,
     pub(crate) name: Arc<str>,
     pub(crate) state: RunState,
+    /// Whether a worker holds the store.
+    pub(crate) worker: bool,
     pub(crate) started_at: UnixMillis,
     pub(crate) finished_at: Option<UnixMillis>,
     pub(crate) jobs: Jobs,
     pub(crate) progress: Requests,
+    /// None while no worker holds the store: it would move with the clock.
     pub(crate) eta: Option<EtaView>,
+    /// What people call that which decides.
+    #[serde(skip)]
+    pub(crate) binding_text: Option<String>,
+    /// Characters of its id that a table shows.
+    #[serde(skip)]
+    pub(crate) id_chars: usize,
     #[serde(skip)]
     pub(crate) now: UnixMillis,
 }
@@ -62,6 +71,7 @@ pub(crate) struct Jobs {
     pub(crate) total: u64,
     /// Ended, whichever way.
     pub(crate) done: u64,
+    pub(crate) succeeded: u64,
     /// Dead or cancelled.
     pub(crate) failed: u64,
     /// States with none are left out.
@@ -84,7 +94,13 @@ pub(crate) struct EtaView {
 }
 
 impl RunView {
-    fn new(run: Run, jobs: &[JobRecord], progress: &RunProgress, now: UnixMillis) -> Self {
+    fn new(
+        run: Run,
+        jobs: &[JobRecord],
+        progress: &RunProgress,
+        around: &Surroundings,
+        now: UnixMillis,
+    ) -> Self {
         let count = |wanted: fn(JobState) -> bool| -> u64 {
             progress.jobs.iter().filter(|(state, _)| wanted(**state)).map(|(_, jobs)| jobs).sum()
         };
@@ -95,16 +111,19 @@ impl RunView {
             0 => RunState::Finished,
             _ => RunState::Failed,
         };
+        let eta = progress.eta.as_ref().filter(|_| around.worker);
         let ended = jobs.iter().filter_map(|job| job.finished_at).max();
         Self {
             id: run.id,
             name: run.name,
             state,
+            worker: around.worker,
             started_at: run.started_at,
             finished_at: ended.filter(|_| progress.is_finished()),
             jobs: Jobs {
                 total: jobs.len() as u64,
                 done: count(JobState::is_final),
+                succeeded: count(|state| state == JobState::Succeeded),
                 failed,
                 by_state: progress.jobs.clone(),
             },
@@ -113,19 +132,46 @@ impl RunView {
                 requests_left: progress.requests_left,
                 rows: progress.rows,
             },
-            eta: progress
-                .eta
-                .as_ref()
-                .map(|eta| EtaView { at: eta.at, binding: eta.binding.clone() }),
+            eta: eta.map(|eta| EtaView { at: eta.at, binding: eta.binding.clone() }),
+            binding_text: eta.map(|eta| match &eta.binding {
+                Binding::Bucket { bucket } => around.bucket_text(bucket),
+                Binding::Slots => "slots".into(),
+            }),
+            id_chars: JOB_ID_CHARS_MIN,
             now,
         }
+    }
+
+    /// Makes the ids that a table shows long enough to tell runs apart.
+    pub(crate) fn tell_apart(runs: &mut [Self]) {
+        let id_chars =
+            format::id_chars(runs.iter().map(|run| run.id.to_string()), JOB_ID_CHARS_MIN);
+        for run in runs {
+            run.id_chars = id_chars;
+        }
+    }
+
+    /// Whether it would go on if there were a worker.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state == RunState::Running && !self.worker
+    }
+
+    /// Its state for people.
+    pub(crate) fn state_text(&self) -> &'static str {
+        if self.is_stopped() { "stopped" } else { self.state.as_str() }
+    }
+
+    /// Requests made of those there are.
+    fn requests(&self) -> String {
+        let Requests { requests_done: done, requests_left: left, .. } = self.progress;
+        format!("{}/{}", thousands(done), thousands(done + left))
     }
 }
 
 impl Listed for RunView {
     const COLUMNS: &'static [&'static str] = &[
-        "id", "name", "started", "state", "jobs", "requests", "left", "rows", "eta", "binding",
-        "failed", "finished",
+        "id", "name", "started", "state", "jobs", "failed", "requests", "rows", "eta", "binding",
+        "finished",
     ];
     const NARROW: usize = 9;
 
@@ -135,16 +181,31 @@ impl Listed for RunView {
             self.id.to_string(),
             printable(&self.name),
             moment(self.started_at),
-            self.state.as_str().into(),
-            format!("{}/{}", self.jobs.done, self.jobs.total),
-            thousands(self.progress.requests_done),
-            thousands(self.progress.requests_left),
+            self.state_text().into(),
+            format!("{}/{}", self.jobs.succeeded, self.jobs.total),
+            self.jobs.failed.to_string(),
+            self.requests(),
             thousands(self.progress.rows),
             self.eta.as_ref().map_or_else(none, |eta| relative(eta.at, self.now)),
-            self.eta.as_ref().map_or_else(none, |eta| binding_text(&eta.binding)),
-            self.jobs.failed.to_string(),
+            self.binding_text.clone().unwrap_or_else(none),
             self.finished_at.map_or_else(none, moment),
         ]
+    }
+
+    fn narrow_cells(&self) -> Vec<String> {
+        let mut cells = self.cells();
+        cells[0] = short_id(&self.id, self.id_chars);
+        cells[2] = relative(self.started_at, self.now);
+        cells
+    }
+
+    fn tone(&self) -> Tone {
+        match self.state {
+            RunState::Finished => Tone::Good,
+            RunState::Failed => Tone::Bad,
+            RunState::Running if self.is_stopped() => Tone::Held,
+            RunState::Running | RunState::Empty => Tone::Plain,
+        }
     }
 
     fn id(&self) -> String {
@@ -169,9 +230,9 @@ pub(crate) struct RunDetail {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct RunBucket {
     pub(crate) bucket: BucketKey,
-    /// What people call the account.
+    /// What people call it.
     #[serde(skip)]
-    pub(crate) account_name: Option<Arc<str>>,
+    pub(crate) bucket_text: String,
     pub(crate) policy: Policy,
     pub(crate) requests_left: u64,
     pub(crate) level_hundredths: i64,
@@ -196,6 +257,9 @@ pub(crate) struct Slots {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Paused {
     pub(crate) account: AccountId,
+    /// What people call it.
+    #[serde(skip)]
+    pub(crate) account_text: String,
     pub(crate) reason: String,
 }
 
@@ -205,6 +269,9 @@ pub(crate) struct Failed {
     pub(crate) id: JobId,
     pub(crate) kind: Kind,
     pub(crate) account: AccountId,
+    /// What people call it.
+    #[serde(skip)]
+    pub(crate) account_text: String,
     pub(crate) state: JobState,
     pub(crate) finished_at: Option<UnixMillis>,
     pub(crate) error: Option<Arc<str>>,
@@ -225,7 +292,7 @@ impl RunDetail {
             let view = around.limits.iter().find(|view| view.bucket == time.bucket)?;
             Some(RunBucket {
                 bucket: time.bucket.clone(),
-                account_name: around.name(&time.bucket.account),
+                bucket_text: around.bucket_text(&time.bucket),
                 policy: view.policy,
                 requests_left: time.requests_left,
                 level_hundredths: level_hundredths(view, now),
@@ -240,7 +307,8 @@ impl RunDetail {
         live.dedup();
         let paused = live.into_iter().filter_map(|account| {
             let reason = around.paused(account)?.to_owned();
-            Some(Paused { account: account.clone(), reason })
+            let account_text = around.account_text(account);
+            Some(Paused { account: account.clone(), account_text, reason })
         });
         let failures = jobs
             .iter()
@@ -249,6 +317,7 @@ impl RunDetail {
                 id: job.id,
                 kind: job.kind.clone(),
                 account: job.account.clone(),
+                account_text: around.account_text(&job.account),
                 state: job.state,
                 finished_at: job.finished_at,
                 error: job.error.clone(),
@@ -264,7 +333,7 @@ impl RunDetail {
             },
             paused: paused.collect(),
             failures: failures.collect(),
-            run: RunView::new(run, jobs, &progress, now),
+            run: RunView::new(run, jobs, &progress, around, now),
         }
     }
 }
@@ -275,13 +344,5 @@ pub(crate) fn eta_text(run: &RunView) -> String {
         (Some(eta), _) => format!("{} ({})", moment(eta.at), relative(eta.at, run.now)),
         (None, Some(at)) => format!("ended {}", moment(at)),
         (None, None) => "-".into(),
-    }
-}
-
-/// What decides, for people.
-pub(crate) fn binding_text(binding: &Binding) -> String {
-    match binding {
-        Binding::Bucket { bucket } => bucket.to_string(),
-        Binding::Slots => "slots".into(),
     }
 }

@@ -6,18 +6,19 @@ use std::fs;
 use rusqlite::Connection;
 
 use crate::{
-    program::waitless,
+    program::{program, waitless},
     scene::{Scene, id},
 };
 
-/// Each reading command once, on a store that its `--store` names.
-const ALL: [&str; 9] = [
+/// Each command that wants a store to be there once, on a store that its `--store` names.
+const ALL: [&str; 10] = [
     "run list",
     "run show --latest",
     "run watch --latest",
     "job list",
     "job show 01900001",
     "job explain 01900001",
+    "job retry 01900001",
     "limit list",
     "limit show acct-1/orders",
     "account list",
@@ -70,6 +71,20 @@ async fn what_is_no_store_is_left_alone() {
     drop(connection);
     let url = format!("sqlite:{}", foreign.display());
     all_fail(&url, 1, 7, "it is the database of another program");
+
+    let empty = scene.path("empty.db");
+    fs::write(&empty, "").expect("there is room");
+    all_fail(&format!("sqlite:{}", empty.display()), 1, 7, "it is empty, and no store");
+    let rows = scene.path("rows.db");
+    let connection = Connection::open(&rows).expect("it can be made");
+    connection
+        .execute("CREATE TABLE sink_schema_history (version INTEGER)", [])
+        .expect("it can be written");
+    drop(connection);
+    let before = fs::read(&rows).expect("it is there");
+    all_fail(&format!("sqlite:{}", rows.display()), 1, 7, "it holds landed rows and no jobs");
+    assert_eq!(fs::read(&rows).expect("it is there"), before);
+    assert_eq!(fs::read(&empty).expect("it is there"), b"");
 
     let directory = scene.path("");
     all_fail(&format!("sqlite:{}", directory.display()), 1, 7, "it is a directory");
@@ -172,8 +187,8 @@ async fn filters_that_mean_nothing_are_a_wrong_usage() {
     for (args, says) in [
         (["--state", "asleep"], "`asleep` is not a job state: use one of scheduled, waiting"),
         (["--kind", "a b"], "kind `a b` is not a name"),
-        (["--limit", "0"], "1..=500"),
-        (["--limit", "501"], "1..=500"),
+        (["--limit", "0"], "it is not a whole number from 1 to 500"),
+        (["--limit", "many"], "it is not a whole number from 1 to 500"),
         (["--after", "0190"], "--after"),
         (["--output", "yaml"], "table, wide, json, jsonl, id"),
     ] {
@@ -182,4 +197,57 @@ async fn filters_that_mean_nothing_are_a_wrong_usage() {
     fails(&scene, &["run", "show"], 2, &["required"]);
     fails(&scene, &["run", "show", "0190", "--latest"], 2, &["cannot be used with"]);
     fails(&scene, &["run", "show", "--latest", "--slots", "0"], 2, &["slots are a number"]);
+}
+
+#[test]
+fn a_day_is_asked_for_as_it_is_written() {
+    let said = waitless(&["import", "--account", "shop", "--since", "31.01.2026"]);
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("write YYYY-MM-DD"), "{}", said.stderr);
+}
+
+#[tokio::test]
+async fn json_and_another_output_contradict_each_other() {
+    let scene = Scene::in_use().await;
+    let both = ["job", "list", "--json", "-o", "wide"];
+    fails(&scene, &both, 2, &["--json is short for --output json"]);
+    scene.waitless("job list --json -o json").json();
+    let args = ["job", "list", "--json", "--store", scene.url()];
+    let output = program(&args).env("WAITLESS_OUTPUT", "wide").output().expect("it can be started");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_variable_that_is_empty_is_not_set() {
+    let scene = Scene::in_use().await;
+    let mut command = program(&["job", "list", "--store", scene.url()]);
+    for name in ["OUTPUT", "COLOR", "LOG", "STORE", "ACCOUNT", "STATE"] {
+        command.env(format!("WAITLESS_{name}"), "");
+    }
+    let output = command.output().expect("it can be started");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_completion_script_that_cannot_be_written_is_an_error() {
+    let full = fs::File::options().write(true).open("/dev/full").expect("there is one");
+    let mut command = program(&["completions", "bash"]);
+    let output = command.stdout(full).stderr(std::process::Stdio::piped()).spawn();
+    let output = output.and_then(std::process::Child::wait_with_output).expect("it can be started");
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("error: cannot write to standard output"), "{stderr}");
+}
+
+#[tokio::test]
+async fn the_scenario_in_the_help_can_be_simulated() {
+    let scene = Scene::empty().await;
+    let help = waitless(&["simulate", "--help"]);
+    let (_, example) = help.text().split_once("requests each:\n\n").expect("there is an example");
+    let path = scene.path("mine.toml");
+    fs::write(&path, example).expect("there is room");
+    let path = path.display().to_string();
+    let report = waitless(&["simulate", "--scenario", &path, "--json"]).json();
+    assert_eq!(report["scenario"], path.as_str());
 }

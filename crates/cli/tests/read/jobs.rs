@@ -8,19 +8,20 @@ use crate::{
 #[tokio::test]
 async fn jobs_are_listed_with_what_they_wait_for() {
     let scene = Scene::in_use().await;
+    scene.start_worker().await;
     assert_eq!(
         words(scene.waitless("job list").text()),
         r"
-ID  KIND  ACCOUNT  STATE  ATTEMPTS  REQUESTS  NOTE
-01900001-0000-7000-8000-000000000001  orders  acct-1  succeeded  1/8  12/12  <span> ago
-01900002-0000-7000-8000-000000000002  orders  acct-1  dead  1/8  0  <span> ago: the upstream answered 403: \u{1b}[31mforbidden\nfor ever
-01900003-0000-7000-8000-000000000003  orders  acct-1  waiting  0/8  0/?  for acct-1/orders, in <span>
-01900004-0000-7000-8000-000000000004  orders  acct-1  waiting  0/8  0/?  for acct-1/orders, in <span>
-01900005-0000-7000-8000-000000000005  sales  acct-1  waiting  0/8  0/?  for a slot
-01900006-0000-7000-8000-000000000006  orders  acct-2  waiting  0/8  0/?  acct-2/orders is closed until <time>, in <span>
-01900007-0000-7000-8000-000000000007  orders  acct-3  waiting  0/8  0/?  paused: its token was refused
-01900008-0000-7000-8000-000000000008  sales  acct-1  scheduled  0/8  0/?  in <span>
-01900009-0000-7000-8000-000000000009  orders  acct-1  retryable  1/8  0/?  in <span>: timed out
+ID  KIND  ACCOUNT  GROUP  STATE  ATTEMPTS  REQUESTS  RUN  NOTE
+01900001-0000  orders  First seller  orders  succeeded  1/8  12/12  01900001  <span> ago
+01900002-0000  orders  First seller  orders  dead  1/8  0  01900001  <span> ago: the upstream answered 403: \u{1b}[31mfo…
+01900003-0000  orders  First seller  orders  waiting  0/8  0/?  01900001  token in <span>
+01900004-0000  orders  First seller  orders  waiting  0/8  0/?  01900001  token in <span>
+01900005-0000  sales  First seller  sales  waiting  0/8  0/?  01900001  for a slot
+01900006-0000  orders  Evil \u{1b}[2Jseller  orders  waiting  0/8  0/?  01900002  closed, in <span>
+01900007-0000  orders  Third seller  orders  waiting  0/8  0/?  -  paused: its token was refused
+01900008-0000  sales  First seller  sales  scheduled  0/8  0/?  -  in <span>
+01900009-0000  orders  First seller  orders  retryable  1/8  0/?  01900001  in <span>: timed out
 "
     );
 }
@@ -28,11 +29,12 @@ ID  KIND  ACCOUNT  STATE  ATTEMPTS  REQUESTS  NOTE
 #[tokio::test]
 async fn a_wide_list_has_more_columns() {
     let scene = Scene::in_use().await;
+    scene.start_worker().await;
     assert_eq!(
         words(scene.waitless("job list --state succeeded -o wide").text()),
         r"
-ID  KIND  ACCOUNT  STATE  ATTEMPTS  REQUESTS  NOTE  CLASS  ROWS  SNOOZES  CREATED  STARTED  FINISHED  RUN
-01900001-0000-7000-8000-000000000001  orders  acct-1  succeeded  1/8  12/12  <span> ago  bulk  4000  0  <time>  <time>  <time>  01900001-0000-7000-8000-000000000001
+ID  KIND  ACCOUNT  GROUP  STATE  ATTEMPTS  REQUESTS  RUN  NOTE  CLASS  ROWS  SNOOZES  CREATED  STARTED  FINISHED
+01900001-0000-7000-8000-000000000001  orders  acct-1  orders  succeeded  1/8  12/12  01900001-0000-7000-8000-000000000001  <span> ago  bulk  4000  0  <time>  <time>  <time>
 "
     );
 }
@@ -40,6 +42,7 @@ ID  KIND  ACCOUNT  STATE  ATTEMPTS  REQUESTS  NOTE  CLASS  ROWS  SNOOZES  CREATE
 #[tokio::test]
 async fn every_field_of_a_job_is_in_the_json() {
     let scene = Scene::in_use().await;
+    scene.start_worker().await;
     let expected = json!([{
         "id": id(6),
         "kind": "orders",
@@ -49,6 +52,7 @@ async fn every_field_of_a_job_is_in_the_json() {
         "seq": 6,
         "state": "waiting",
         "blocked_by": {"type": "hold", "bucket": "acct-2/orders", "until": "<ms>"},
+        "worker": true,
         "ready_at": "<ms>",
         "needs": [{"group": "orders", "cost": 1}],
         "attempts": 0,
@@ -156,8 +160,8 @@ async fn a_job_explains_why_it_waits() {
     assert_eq!(
         explained(3),
         r"
-waiting  2nd in line for bucket acct-1/orders
-  acct-1/orders  level 0.00 of 3, 1/d burst 3 margin 0ms → token for this job in <span> (<time>)
+waiting  2nd in line for bucket First seller/orders
+  First seller/orders  level 0.00 of 3, 1/d burst 3 margin 0ms → token for this job in <span> (<time>)
   1 job is ahead of it in its lane
   attempts 0 of 8  snoozes 0 (to be put back costs no attempt)
   no worker runs on this store: nothing starts before one does
@@ -167,7 +171,7 @@ waiting  2nd in line for bucket acct-1/orders
         explained(5),
         r"
 waiting  1st in line for a slot; its tokens are there
-  acct-1/sales  level 1.00 of 1, 1/d burst 1 margin 0ms → not limiting
+  First seller/sales  level 1.00 of 1, 1/d burst 1 margin 0ms → not limiting
   attempts 0 of 8  snoozes 0 (to be put back costs no attempt)
   no worker runs on this store: nothing starts before one does
 "
@@ -175,8 +179,8 @@ waiting  1st in line for a slot; its tokens are there
     assert_eq!(
         explained(6),
         r"
-waiting  1st in line for bucket acct-2/orders, which its upstream has closed until <time> (in <span>)
-  acct-2/orders  level 0.77 of 2, 1/d burst 2 margin 0ms → token for this job in <span> (<time>)
+waiting  1st in line for bucket Evil \u{1b}[2Jseller/orders, which its upstream has closed until <time> (in <span>)
+  Evil \u{1b}[2Jseller/orders  level 0.77 of 2, 1/d burst 2 margin 0ms → token for this job in <span> (<time>)
   attempts 0 of 8  snoozes 0 (to be put back costs no attempt)
   no worker runs on this store: nothing starts before one does
 "
@@ -184,8 +188,8 @@ waiting  1st in line for bucket acct-2/orders, which its upstream has closed unt
     assert_eq!(
         explained(7),
         r"
-waiting  account acct-3 is paused: its token was refused
-  acct-3/orders  level 1.00 of 1, 1/d burst 1 margin 0ms → not limiting
+waiting  account Third seller is paused: its token was refused
+  Third seller/orders  level 1.00 of 1, 1/d burst 1 margin 0ms → not limiting
   attempts 0 of 8  snoozes 0 (to be put back costs no attempt)
   no worker runs on this store: nothing starts before one does
 "
@@ -213,9 +217,14 @@ async fn a_job_that_does_not_wait_explains_itself_in_a_line() {
 #[tokio::test]
 async fn an_explanation_has_its_numbers_in_the_json() {
     let scene = Scene::in_use().await;
+    scene.start_worker().await;
     assert_eq!(
         scene.waitless("job explain 01900003 --json").json(),
         json!({
+            "id": id(3),
+            "attempts": 0,
+            "attempts_max": 8,
+            "worker": true,
             "state": "waiting",
             "blocked_by": {"type": "bucket", "bucket": "acct-1/orders"},
             "ready_at": "<ms>",
@@ -251,4 +260,90 @@ async fn a_job_that_costs_more_than_its_bucket_holds_is_told_so() {
     let said = scene.waitless("job explain 01900001");
     let never = "a request takes 3: it can never go; lower its cost or raise the burst";
     assert!(said.text().contains(never), "{}", said.stdout);
+}
+
+#[tokio::test]
+async fn without_a_worker_no_job_says_when_it_starts() {
+    let scene = Scene::in_use().await;
+    let text = scene.waitless("job list --state waiting");
+    let notes: Vec<&str> =
+        text.text().lines().skip(1).map(|line| line.rsplit("  ").next().unwrap_or(line)).collect();
+    let paused = "paused: its token was refused";
+    assert_eq!(notes, ["no worker", "no worker", "no worker", "no worker", paused]);
+    for command in ["job list --state waiting --json --limit 500", "job explain 01900003 --json"] {
+        let said = scene.waitless(command).json();
+        let job = said.get(0).unwrap_or(&said);
+        assert_eq!((&job["worker"], &job["ready_at"]), (&json!(false), &Value::Null), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn ids_in_a_list_are_long_enough_to_tell_jobs_apart() {
+    let scene = Scene::empty().await;
+    scene.limits(&[("acct-1/orders", "1/d burst 9 margin 0")]).await;
+    let job = scene.job(1, "orders", "acct-1");
+    for id in ["01900001-0000-7000-8000-0000000000a1", "01900001-0000-7000-8100-0000000000a1"] {
+        let id = waitless_job::JobId(crate::scene::read(id));
+        scene.enqueue(waitless_job::NewJob { id, ..job.clone() }).await;
+    }
+    let said = scene.waitless("job list");
+    let ids: Vec<&str> =
+        said.text().lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(ids, ["01900001-0000-7000-80", "01900001-0000-7000-81"]);
+}
+
+#[tokio::test]
+async fn a_job_that_was_given_up_can_be_retried_beside_a_worker() {
+    let scene = Scene::in_use().await;
+    scene.start_worker().await;
+    let said = scene.waitless("job retry 01900002");
+    let first: Vec<&str> = said.text().lines().take(1).collect();
+    assert_eq!(first, [format!("job         {}", id(2))]);
+    let shown = scene.waitless("job show 01900002 --json").json();
+    assert_eq!((&shown["state"], &shown["attempts"]), (&json!("waiting"), &json!(0)));
+
+    let again = scene.waitless("job retry 01900002");
+    assert_eq!(again.code, 5, "{}", again.stderr);
+    let says = "is waiting: only dead and cancelled jobs can be retried";
+    assert!(again.stderr.contains(says), "{}", again.stderr);
+    assert_eq!(scene.waitless("job retry ffff").code, 3);
+}
+
+#[tokio::test]
+async fn a_job_that_was_replaced_is_not_retried() {
+    let scene = Scene::empty().await;
+    scene.limits(&[("acct-1/orders", "1/d burst 9 margin 0")]).await;
+    scene.enqueue(scene.job(1, "orders", "acct-1").unique_key("orders:acct-1")).await;
+    let reason = "the seller has left".into();
+    scene.end(1, "acct-1/orders", waitless_store::ops::Outcome::Cancel { reason }, None).await;
+    scene.enqueue(scene.job(2, "orders", "acct-1").unique_key("orders:acct-1")).await;
+    let said = scene.waitless("job retry 01900001");
+    assert_eq!((said.code, said.stdout.as_str()), (5, ""));
+    let says = "another job that has not ended has its unique key `orders:acct-1`";
+    assert!(said.stderr.contains(says), "{}", said.stderr);
+}
+
+#[tokio::test]
+async fn tables_fit_a_hundred_columns() {
+    let scene = Scene::in_use().await;
+    for worker in [false, true] {
+        if worker {
+            scene.start_worker().await;
+        }
+        for command in ["job list --state waiting --account acct-1", "limit list", "run list"] {
+            let said = scene.waitless(command);
+            let widest = said.text().lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(100), "{command}: {widest:?}\n{}", said.stdout);
+        }
+    }
+}
+
+#[tokio::test]
+async fn states_are_coloured_when_asked_for_and_else_not_in_a_pipe() {
+    let scene = Scene::in_use().await;
+    let plain = scene.waitless("job list --state dead");
+    assert!(!plain.text().contains('\u{1b}'), "{}", plain.stdout);
+    let colored = scene.waitless("job list --state dead --color always");
+    assert!(colored.text().contains("\u{1b}[38;5;9mdead"), "{:?}", colored.stdout);
+    assert!(!scene.waitless("job list --json --color always").text().contains("\u{1b}"));
 }

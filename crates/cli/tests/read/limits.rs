@@ -11,18 +11,18 @@ async fn limits_are_listed_with_their_levels() {
     assert_eq!(
         words(scene.waitless("limit list").text()),
         r"
-BUCKET  LIMIT  LEVEL  LEFT  NEXT TOKEN  WAITING  RUNNING  ETA  HOLD
-acct-1/orders  1/d burst 3 margin 0ms  0.00  0/3  in <span>  2  0  in <span>  -
-acct-1/sales  1/d burst 1 margin 0ms  1.00  1/1  now  1  0  now  -
-acct-2/orders  1/d burst 2 margin 0ms  0.77  0/2  in <span>  1  0  in <span>  <span>, until <time>
-acct-3/orders  1/d burst 1 margin 0ms  1.00  1/1  now  1  0  paused  -
+BUCKET  LIMIT  LEFT  NEXT TOKEN  WAITING  ETA  HOLD
+First seller/orders  1/d burst 3 margin 0ms  0/3  in <span>  2  in <span>  -
+First seller/sales  1/d burst 1 margin 0ms  1/1  now  1  now  -
+Evil \u{1b}[2Jseller/orders  1/d burst 2 margin 0ms  0/2  in <span>  1  in <span>  <span>
+Third seller/orders  1/d burst 1 margin 0ms  1/1  now  1  paused  -
 "
     );
     assert_eq!(
         words(scene.waitless("limit list --account acct-3 -o wide").text()),
         r"
-BUCKET  LIMIT  LEVEL  LEFT  NEXT TOKEN  WAITING  RUNNING  ETA  HOLD  FULL  ACCOUNT  PAUSED
-acct-3/orders  1/d burst 1 margin 0ms  1.00  1/1  now  1  0  paused  -  now  Third seller  its token was refused
+BUCKET  LIMIT  LEFT  NEXT TOKEN  WAITING  ETA  HOLD  RUNNING  LEVEL  FULL  ACCOUNT  PAUSED
+acct-3/orders  1/d burst 1 margin 0ms  1/1  now  1  paused  -  0  1.00  now  Third seller  its token was refused
 "
     );
     assert_eq!(scene.waitless("limit list -o id --account acct-2").text(), "acct-2/orders\n");
@@ -58,6 +58,7 @@ async fn a_limit_has_its_numbers_in_the_json() {
 #[tokio::test]
 async fn a_limit_shows_who_waits_for_it_in_order() {
     let scene = Scene::in_use().await;
+    scene.start_worker().await;
     assert_eq!(
         words(scene.waitless("limit show acct-1/orders").text()),
         r"
@@ -72,8 +73,8 @@ waiting  2
 eta  <time> (in <span>), one request each
 
 JOB  KIND  CLASS  ATTEMPTS  REQUESTS  NOTE
-01900004-0000-7000-8000-000000000004  orders  interactive  0/8  0/?  for acct-1/orders, in <span>
-01900003-0000-7000-8000-000000000003  orders  bulk  0/8  0/?  for acct-1/orders, in <span>
+01900004-0000  orders  interactive  0/8  0/?  token in <span>
+01900003-0000  orders  bulk  0/8  0/?  token in <span>
 "
     );
     let shown = scene.waitless("limit show acct-1/orders --json").json();
@@ -113,4 +114,19 @@ async fn only_the_first_of_many_waiting_jobs_are_shown() {
     assert_eq!(last, "and 3 more: waitless job list --state waiting --account acct-1");
     let shown = scene.waitless("limit show acct-1/orders --json").json();
     assert_eq!(shown["waiting_jobs"].as_array().map(Vec::len), Some(20));
+}
+
+#[tokio::test]
+async fn a_limit_is_shown_by_the_beginning_of_its_account() {
+    let scene = Scene::in_use().await;
+    let shown = |bucket| scene.waitless_with(&["limit", "show", bucket, "-o", "id"]);
+    for bucket in ["First seller/sales", "acct-1/sales", "First/sales"] {
+        assert_eq!(shown(bucket).text(), "acct-1/sales\n", "{bucket}");
+    }
+    let many = shown("acct/sales");
+    assert_eq!(many.code, 2);
+    let says =
+        "the id or the name of an account begins `acct`; name one of\n  acct-1  First seller\n";
+    assert!(many.stderr.contains(says), "{}", many.stderr);
+    assert_eq!([shown("/sales").code, shown("x/sales").code], [3, 3]);
 }

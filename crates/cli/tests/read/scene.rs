@@ -96,6 +96,12 @@ impl Scene {
         scene
     }
 
+    /// Lets this process hold the store as its worker does.
+    pub(crate) async fn start_worker(&self) {
+        let worker = WorkerName::new("worker-1").expect("it is a name");
+        self.store.start_worker(worker, self.now).await.expect("it is the first");
+    }
+
     /// Runs the program on this store: `job list`.
     pub(crate) fn waitless(&self, args: &str) -> Said {
         let args: Vec<&str> = args.split_whitespace().collect();

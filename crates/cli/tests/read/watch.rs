@@ -41,10 +41,11 @@ fn rest_of(mut stdout: BufReader<ChildStdout>) -> String {
 #[tokio::test]
 async fn a_watch_ends_with_its_run() {
     let scene = one_job().await;
+    scene.start_worker().await;
     let (mut child, stdout, first) = watching(&scene, "table");
     assert_eq!(
         words(&first),
-        "\n<time>  running  0/1 jobs  0/1 requests  0 rows  ETA in <span>, binding: slots\n"
+        "\n<time>  running  0/1 job  0/1 request  0 rows  ETA in <span>, binding: slots\n"
     );
     scene.end(1, "acct-1/orders", Outcome::Done, None).await;
     let rest = rest_of(stdout);
@@ -52,7 +53,7 @@ async fn a_watch_ends_with_its_run() {
     let end = "
 state  finished
 started  <time> (<span> ago)
-done  1 of 1 jobs, 0 of 0 requests, 0 rows
+done  1 of 1 job, 0 of 0 requests, 0 rows
 ETA  ended <time>
 ";
     assert!(ended.ends_with(end), "{rest}");
@@ -95,4 +96,26 @@ async fn a_watch_that_is_interrupted_says_so_and_leaves_the_run_alone() {
     }
     let counts = scene.waitless("job list -o id --state waiting");
     assert_eq!(counts.text(), format!("{}\n", id(1)));
+}
+
+#[tokio::test]
+async fn a_watch_says_once_that_no_worker_runs_and_goes_on() {
+    let scene = one_job().await;
+    let mut child = program(&["run", "watch", "--latest", "--store", scene.url()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let mut stdout = BufReader::new(child.stdout.take().expect("it is a pipe"));
+    let mut first = String::new();
+    stdout.read_line(&mut first).expect("it prints a line");
+    assert_eq!(words(&first), "\n<time>  stopped  0/1 job  0/1 request  0 rows  no worker\n");
+    scene.end(1, "acct-1/orders", Outcome::Done, None).await;
+    assert!(rest_of(stdout).contains("finished"));
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "no worker runs on this store: nothing starts before one does\n"
+    );
 }

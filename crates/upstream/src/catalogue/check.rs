@@ -1,245 +1,293 @@
-//! From the keys of a file to a catalogue that can be.
+//! From the text of a file to a catalogue that can be, or to everything that is wrong with it.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod endpoints;
+mod limits;
 
-use reqwest::{Method, header::HeaderName};
-use toml::Spanned;
-use waitless_job::{Cost, LimitGroup, Policy};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    str::FromStr,
+};
 
-use super::{Catalogue, CatalogueError, CredentialHeader, Endpoint, Group, error::Source, file};
-use crate::{BaseUrl, Hints, RetryHint};
+use reqwest::header::HeaderName;
+use toml::de::DeTable;
+use waitless_job::{Cost, LimitGroup};
 
-type Result<T> = std::result::Result<T, CatalogueError>;
+use super::{
+    AnswerCost, Catalogue, CatalogueError, Category, CredentialHeader,
+    error::Source,
+    fields::{Fields, Problems, Value},
+};
+use crate::{BaseUrl, Hints, RetryHint, RetryUnit};
 
-/// The verbs that an endpoint may have.
-const METHODS: [Method; 5] =
-    [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+/// The keys of the file itself, and of the tables in it.
+const FILE: &[&str] = &[
+    "upstream",
+    "facts_as_of",
+    "families",
+    "family_sets",
+    "credential",
+    "answers",
+    "hosts",
+    "categories",
+    "groups",
+    "endpoints",
+];
+const CREDENTIAL: &[&str] = &["header", "prefix", "read_only_bit"];
+const ANSWERS: &[&str] = &["remaining", "retry", "refused_is_charged", "message_fields"];
+const RETRY: &[&str] = &["header", "unit"];
+const HOST: &[&str] = &["url", "sandbox", "category"];
+const CATEGORY: &[&str] = &["title", "token_bit"];
 
-pub(super) fn check(source: Source<'_>, file: file::File) -> Result<Catalogue> {
-    let upstream = name(source, "upstream", &file.upstream)?;
-    let facts_as_of = file.facts_as_of.get_ref();
-    if facts_as_of.date.is_none() || facts_as_of.time.is_some() {
-        let problem = "a day such as 2026-10-01 is expected";
-        return Err(source.error(file.facts_as_of.span(), "facts_as_of", problem));
+/// Reads a catalogue. The errors are in the order in which they were found, unknown keys first.
+pub(super) fn check(source: Source<'_>) -> Result<Catalogue, Vec<CatalogueError>> {
+    let problems = Problems::new(source);
+    let (table, syntax) = DeTable::parse_recoverable(source.text);
+    if !syntax.is_empty() {
+        // What follows a slip of syntax is read wrongly: its errors would be about nothing.
+        return Err(syntax.iter().map(|error| source.toml_error(error)).collect());
     }
-    let families = families(source, &file.families)?;
-    let hosts = hosts(source, &file.hosts)?;
-    let groups = groups(source, &file.groups, &families)?;
-    let endpoints = endpoints(source, &file.endpoints, &hosts, &groups)?;
-    Ok(Catalogue {
-        upstream,
-        facts_as_of: facts_as_of.to_string(),
-        credential: CredentialHeader {
-            name: header(source, "credential.header", &file.credential.header)?,
-            prefix: file.credential.prefix,
-        },
-        hints: hints(source, file.answers)?,
-        families,
+    let file = Fields::new(&problems, table.get_ref(), 0..0, String::new(), FILE);
+    let catalogue = catalogue(&file);
+    let found = problems.into_found();
+    match catalogue {
+        Some(catalogue) if found.is_empty() => Ok(catalogue),
+        _ => Err(found),
+    }
+}
+
+/// `None` only if something was noted.
+fn catalogue(file: &Fields<'_, '_, '_>) -> Option<Catalogue> {
+    let upstream = file.need_text("upstream").and_then(|text| name(file, &text));
+    let facts_as_of = file.need_day("facts_as_of");
+    let families = families(file);
+    let credential = file.need_table("credential", CREDENTIAL);
+    let (header, read_only_bit) = credential.as_ref().map_or((None, None), |credential| {
+        let name = credential.need_text("header").and_then(|text| header(credential, &text));
+        let prefix = credential.text("prefix").map(|text| text.is).unwrap_or_default();
+        let bit = credential.number("read_only_bit").filter(|bit| is_bit(credential, bit));
+        (name.map(|name| CredentialHeader { name, prefix }), bit.map(|bit| bit.is))
+    });
+    let hints = file.need_table("answers", ANSWERS).and_then(|answers| hints(&answers));
+    let categories = categories(file);
+    let hosts = hosts(file, &categories);
+    let groups = limits::groups(file, &families);
+    let known = endpoints::Known { families, hosts, categories, groups };
+    let (endpoints, groups) = endpoints::endpoints(file, &known);
+    Some(Catalogue {
+        upstream: upstream?,
+        facts_as_of: facts_as_of?.is,
+        families: known.families.all,
+        credential: header?,
+        read_only_bit,
+        hints: hints?,
+        categories: known.categories,
         groups,
         endpoints,
     })
 }
 
-fn name(source: Source<'_>, field: &str, text: &Spanned<String>) -> Result<String> {
-    // The alphabet of limit groups, accounts and lanes, of which names become parts.
-    let checked = LimitGroup::new(text.get_ref()).map_err(|_| {
-        let problem = format!(
-            "`{}` is no name: use 1 to 64 of the characters A-Z a-z 0-9 . _ -",
-            text.get_ref().escape_debug()
-        );
-        source.error(text.span(), field, problem)
-    })?;
-    Ok(checked.as_str().to_owned())
+/// A text of the alphabet of limit groups, accounts and lanes, of which names become parts.
+fn name(fields: &Fields<'_, '_, '_>, text: &Value<String>) -> Option<String> {
+    if LimitGroup::new(&text.is).is_ok() {
+        return Some(text.is.clone());
+    }
+    let shown = text.is.escape_debug();
+    let problem = format!("`{shown}` is no name: use 1 to 64 of the characters A-Z a-z 0-9 . _ -");
+    text.wrong(fields.problems, problem);
+    None
 }
 
-fn header(source: Source<'_>, field: &str, text: &Spanned<String>) -> Result<HeaderName> {
-    text.get_ref().parse().map_err(|_| {
-        let problem = format!("`{}` is no name of a header", text.get_ref());
-        source.error(text.span(), field, problem)
-    })
+fn header(fields: &Fields<'_, '_, '_>, text: &Value<String>) -> Option<HeaderName> {
+    let header = text.is.parse().ok();
+    if header.is_none() {
+        let shown = text.is.escape_debug();
+        text.wrong(fields.problems, format!("`{shown}` is no name of a header"));
+    }
+    header
 }
 
-fn families(source: Source<'_>, file: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<String>> {
-    let mut families: Vec<String> = Vec::new();
-    for family in file.get_ref() {
-        let new = name(source, "families", family)?;
-        if families.contains(&new) {
-            return Err(twice(source, "families", family));
+fn is_bit(fields: &Fields<'_, '_, '_>, bit: &Value<u32>) -> bool {
+    let fits = bit.is <= 64;
+    if !fits {
+        bit.wrong(fields.problems, "a mask has the bits 1 to 64");
+    }
+    fits
+}
+
+fn twice(fields: &Fields<'_, '_, '_>, text: &Value<String>) {
+    text.wrong(fields.problems, format!("`{}` is there twice", text.is.escape_debug()));
+}
+
+/// The families of credentials, and the names for several at once.
+pub(super) struct Families {
+    all: Vec<String>,
+    sets: BTreeMap<String, Vec<String>>,
+    /// Not if the list of families itself is missing: then nothing can be said of those named.
+    are_known: bool,
+}
+
+impl Families {
+    /// The families that a name stands for: itself, or those of its set.
+    fn named(&self, fields: &Fields<'_, '_, '_>, name: &Value<String>) -> Vec<String> {
+        if let Some(set) = self.sets.get(&name.is) {
+            return set.clone();
         }
-        families.push(new);
+        if self.all.contains(&name.is) {
+            return vec![name.is.clone()];
+        }
+        if self.are_known {
+            let known: Vec<&str> =
+                self.all.iter().chain(self.sets.keys()).map(String::as_str).collect();
+            let shown = name.is.escape_debug();
+            let problem = format!("no family `{shown}`; there are {}", known.join(", "));
+            name.wrong(fields.problems, problem);
+        }
+        Vec::new()
     }
-    if families.is_empty() {
-        let problem = "at least one is needed; call it `any` if all credentials are alike";
-        return Err(source.error(file.span(), "families", problem));
-    }
-    Ok(families)
 }
 
-fn hints(source: Source<'_>, answers: file::Answers) -> Result<Hints> {
-    let remaining = answers.remaining.as_ref();
-    let retry = answers.retry.iter().map(|hint| {
-        let header = header(source, "answers.retry.header", &hint.header)?;
-        Ok(RetryHint { header, unit: hint.unit })
-    });
-    Ok(Hints {
-        remaining: remaining.map(|name| header(source, "answers.remaining", name)).transpose()?,
-        retry: retry.collect::<Result<_>>()?,
-        refused_is_charged: answers.refused_is_charged,
-        message_fields: answers.message_fields,
+fn families(file: &Fields<'_, '_, '_>) -> Families {
+    let mut families = Families { all: Vec::new(), sets: BTreeMap::new(), are_known: false };
+    let Some(named) = file.need_texts("families") else { return families };
+    families.are_known = true;
+    for family in &named.is {
+        match name(file, family) {
+            Some(new) if families.all.contains(&new) => twice(file, family),
+            Some(new) => families.all.push(new),
+            None => {}
+        }
+    }
+    if named.is.is_empty() {
+        named.wrong(
+            file.problems,
+            "at least one is needed; call it `any` if all credentials are alike",
+        );
+    }
+    let sets = file.open("family_sets");
+    for key in file.keys("family_sets") {
+        let Some(members) = sets.as_ref().and_then(|sets| sets.texts(&key.is)) else { continue };
+        if families.all.contains(&key.is) {
+            key.wrong(file.problems, format!("`{}` is a family", key.is));
+            continue;
+        }
+        let Some(name) = name(file, &key) else { continue };
+        let mut set = Vec::new();
+        for member in &members.is {
+            for family in families.named(file, member) {
+                if set.contains(&family) {
+                    twice(file, member);
+                } else {
+                    set.push(family);
+                }
+            }
+        }
+        if members.is.is_empty() {
+            members.wrong(file.problems, "at least one family is needed");
+        }
+        families.sets.insert(name, set);
+    }
+    families
+}
+
+fn hints(answers: &Fields<'_, '_, '_>) -> Option<Hints> {
+    let remaining = answers.text("remaining").map(|text| header(answers, &text));
+    let mut retry = Vec::new();
+    for hint in answers.tables("retry", "answers.retry", RETRY) {
+        let header = hint.need_text("header").and_then(|text| header(&hint, &text));
+        let unit = hint.need_text("unit").and_then(|text| match text.is.as_str() {
+            "s" => Some(RetryUnit::Seconds),
+            "ms" => Some(RetryUnit::Milliseconds),
+            other => {
+                let shown = other.escape_debug();
+                text.wrong(hint.problems, format!("`{shown}` is neither `s` nor `ms`"));
+                None
+            }
+        });
+        if let (Some(header), Some(unit)) = (header, unit) {
+            retry.push(RetryHint { header, unit });
+        }
+    }
+    let message_fields = answers.texts("message_fields").map(|texts| texts.is).unwrap_or_default();
+    let refused_is_charged = answers.need_flag("refused_is_charged");
+    Some(Hints {
+        remaining: match remaining {
+            Some(header) => Some(header?),
+            None => None,
+        },
+        retry,
+        refused_is_charged: refused_is_charged?,
+        message_fields: message_fields.into_iter().map(|text| text.is).collect(),
     })
+}
+
+fn categories(file: &Fields<'_, '_, '_>) -> BTreeMap<String, Category> {
+    let mut categories = BTreeMap::new();
+    let mut bits = BTreeSet::new();
+    for (key, entry) in file.entries("categories", CATEGORY) {
+        let Some(name) = name(file, &key) else { continue };
+        let bit = entry.number("token_bit").filter(|bit| is_bit(&entry, bit));
+        if let Some(bit) = bit.as_ref().filter(|bit| !bits.insert(bit.is)) {
+            bit.wrong(file.problems, format!("bit {} opens another category already", bit.is));
+        }
+        let title = entry.text("title").map(|title| title.is);
+        let token_bit = bit.map(|bit| bit.is);
+        categories.insert(name.clone(), Category { name, title, token_bit });
+    }
+    categories
+}
+
+/// A host: where it is, where it can be tried out, and the category of its endpoints. `None` for
+/// what was noted as wrong, so that nobody calls the host unknown.
+struct Host {
+    url: Option<BaseUrl>,
+    sandbox: Option<BaseUrl>,
+    category: Option<String>,
 }
 
 fn hosts(
-    source: Source<'_>,
-    file: &BTreeMap<String, file::Host>,
-) -> Result<BTreeMap<String, BaseUrl>> {
-    let host = |(name, host): (&String, &file::Host)| {
-        let url: BaseUrl = host.url.get_ref().parse().map_err(|error: crate::BaseUrlError| {
-            source.error(host.url.span(), format!("hosts.{name}.url"), error.to_string())
-        })?;
-        Ok((name.clone(), url))
-    };
-    file.iter().map(host).collect()
-}
-
-fn groups(
-    source: Source<'_>,
-    file: &[file::Group],
-    families: &[String],
-) -> Result<BTreeMap<LimitGroup, Group>> {
-    let mut groups = BTreeMap::new();
-    for raw in file {
-        let text = name(source, "groups.name", &raw.name)?;
-        let name = LimitGroup::new(text).expect("it was checked one line above");
-        let policies = policies(source, raw, families)?;
-        if groups.insert(name.clone(), Group { name, policies }).is_some() {
-            return Err(twice(source, "groups.name", &raw.name));
-        }
+    file: &Fields<'_, '_, '_>,
+    categories: &BTreeMap<String, Category>,
+) -> BTreeMap<String, Host> {
+    let mut hosts = BTreeMap::new();
+    if file.keys("hosts").is_empty() {
+        file.note("missing field `hosts`");
     }
-    Ok(groups)
-}
-
-fn policies(
-    source: Source<'_>,
-    group: &file::Group,
-    families: &[String],
-) -> Result<BTreeMap<String, Policy>> {
-    let field = |key: &str| format!("limits.{key} of group `{}`", group.name.get_ref());
-    let mut policies = BTreeMap::new();
-    for limit in group.limits.get_ref() {
-        let (text, span) = (limit.policy.get_ref(), limit.policy.span());
-        let policy: Policy = text.parse().map_err(|error: waitless_bucket::PolicyError| {
-            source.error(span.clone(), field("policy"), error.to_string())
-        })?;
-        let named = limit.families.iter().flatten();
-        for family in named {
-            if !families.contains(family.get_ref()) {
-                let problem =
-                    format!("no family `{}`; there are {}", family.get_ref(), families.join(", "));
-                return Err(source.error(family.span(), field("families"), problem));
-            }
-        }
-        let whose: Vec<String> = match &limit.families {
-            None => families.to_vec(),
-            Some(named) => named.iter().map(|family| family.get_ref().clone()).collect(),
+    for (key, entry) in file.entries("hosts", HOST) {
+        let url = |text: Value<String>| {
+            let url = BaseUrl::from_str(&text.is);
+            url.map_err(|error| text.wrong(file.problems, error.to_string())).ok()
         };
-        for family in whose {
-            if policies.insert(family.clone(), policy).is_some() {
-                let problem = format!("family `{family}` has another policy already");
-                return Err(source.error(span.clone(), field("families"), problem));
-            }
+        let host = Host {
+            url: entry.need_text("url").and_then(url),
+            sandbox: entry.text("sandbox").and_then(url),
+            category: category(&entry, categories),
+        };
+        if let Some(name) = name(file, &key) {
+            hosts.insert(name, host);
         }
     }
-    if policies.is_empty() {
-        let problem = "at least one policy is needed";
-        return Err(source.error(group.limits.span(), field("policy"), problem));
-    }
-    Ok(policies)
+    hosts
 }
 
-fn endpoints(
-    source: Source<'_>,
-    file: &[file::Endpoint],
-    hosts: &BTreeMap<String, BaseUrl>,
-    groups: &BTreeMap<LimitGroup, Group>,
-) -> Result<BTreeMap<String, Endpoint>> {
-    let mut endpoints = BTreeMap::new();
-    let mut calls = BTreeSet::new();
-    for raw in file {
-        let name = name(source, "endpoints.name", &raw.name)?;
-        let endpoint = endpoint(source, &name, raw, hosts, groups)?;
-        if endpoints.insert(name, endpoint).is_some() {
-            return Err(twice(source, "endpoints.name", &raw.name));
-        }
-        // Two groups for one call would mean two buckets for one quota.
-        if !calls.insert((raw.method.get_ref(), raw.host.get_ref(), raw.path.get_ref())) {
-            return Err(twice(source, "endpoints.path", &raw.path));
-        }
+fn category(
+    fields: &Fields<'_, '_, '_>,
+    categories: &BTreeMap<String, Category>,
+) -> Option<String> {
+    let category = fields.text("category")?;
+    if !categories.contains_key(&category.is) {
+        let shown = category.is.escape_debug();
+        category.wrong(fields.problems, format!("there is no [categories] entry `{shown}`"));
+        return None;
     }
-    Ok(endpoints)
+    Some(category.is)
 }
 
-fn endpoint(
-    source: Source<'_>,
-    name: &str,
-    raw: &file::Endpoint,
-    hosts: &BTreeMap<String, BaseUrl>,
-    groups: &BTreeMap<LimitGroup, Group>,
-) -> Result<Endpoint> {
-    let wrong = |text: &Spanned<String>, key: &str, problem: String| {
-        source.error(text.span(), format!("{key} of endpoint `{name}`"), problem)
-    };
-    let method = METHODS.into_iter().find(|method| method.as_str() == raw.method.get_ref());
-    let method = method.ok_or_else(|| {
-        let all = METHODS.map(|method| method.to_string()).join(", ");
-        wrong(&raw.method, "method", format!("`{}` is none of {all}", raw.method.get_ref()))
-    })?;
-    let host = hosts.get(raw.host.get_ref()).ok_or_else(|| {
-        wrong(&raw.host, "host", format!("there is no [hosts] entry `{}`", raw.host.get_ref()))
-    })?;
-    let path = raw.path.get_ref();
-    if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
-        let problem = format!("`{path}` must begin with a slash and have no query");
-        return Err(wrong(&raw.path, "path", problem));
-    }
-    let group = groups.get(raw.group.get_ref().as_str()).ok_or_else(|| {
-        wrong(&raw.group, "group", format!("there is no group `{}`", raw.group.get_ref()))
-    })?;
-    let at_least_one = |number: &Spanned<u32>, key: &str| {
-        let field = format!("{key} of endpoint `{name}`");
-        source.error(number.span(), field, "must be at least 1")
-    };
-    let cost = match &raw.cost {
-        None => Cost::ONE,
-        Some(cost) => {
-            let tokens = *cost.get_ref();
-            let checked = Cost::new(tokens).ok_or_else(|| at_least_one(cost, "cost"))?;
-            if let Some((family, policy)) =
-                group.policies.iter().find(|(_, policy)| policy.burst() < tokens)
-            {
-                let problem = format!(
-                    "no request of {tokens} tokens can ever go: `{policy}` (family `{family}`)"
-                );
-                let field = format!("cost of endpoint `{name}`");
-                return Err(source.error(cost.span(), field, problem));
-            }
-            checked
-        }
-    };
-    if let Some(rows) = raw.page_rows.as_ref().filter(|rows| *rows.get_ref() == 0) {
-        return Err(at_least_one(rows, "page_rows"));
-    }
-    Ok(Endpoint {
-        name: name.to_owned(),
-        method,
-        host: host.clone(),
-        path: path.clone(),
-        group: group.name.clone(),
-        cost,
-        page_rows: raw.page_rows.as_ref().map(|rows| *rows.get_ref()),
-    })
-}
-
-fn twice(source: Source<'_>, field: &str, text: &Spanned<String>) -> CatalogueError {
-    source.error(text.span(), field, format!("`{}` is there twice", text.get_ref()))
+/// `answer_cost = { status = "4xx", requests = 10 }`
+fn answer_cost(fields: &Fields<'_, '_, '_>) -> Option<AnswerCost> {
+    let table = fields.table("answer_cost", &["status", "requests"])?;
+    let status = table.need_text("status").and_then(|text| {
+        text.is.parse().map_err(|problem: String| text.wrong(table.problems, problem)).ok()
+    });
+    let requests = table.need_number("requests").and_then(|requests| Cost::new(requests.is));
+    Some(AnswerCost { status: status?, requests: requests? })
 }

@@ -1,33 +1,13 @@
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use reqwest::{
     Method,
     header::{HeaderName, HeaderValue},
 };
-use waitless_job::{Cost, LimitGroup, Need, Needs, Policy};
+use waitless_job::{Cost, LimitGroup, Need, Needs};
 
+use super::{AnswerCost, DailyCap, PathError, path};
 use crate::{BaseUrl, Secret, UpstreamError};
-
-/// The endpoints that draw on one bucket, and its policies.
-#[derive(Debug, Clone)]
-pub struct Group {
-    pub(super) name: LimitGroup,
-    pub(super) policies: BTreeMap<String, Policy>,
-}
-
-impl Group {
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &LimitGroup {
-        &self.name
-    }
-
-    /// Its policy for a family of credentials; `None` if it is closed to it.
-    #[must_use]
-    pub fn policy(&self, family: &str) -> Option<Policy> {
-        self.policies.get(family).copied()
-    }
-}
 
 /// Something an upstream can be asked.
 #[derive(Debug, Clone)]
@@ -35,10 +15,22 @@ pub struct Endpoint {
     pub(super) name: String,
     pub(super) method: Method,
     pub(super) host: BaseUrl,
+    pub(super) sandbox: Option<BaseUrl>,
     pub(super) path: String,
+    pub(super) category: Option<String>,
     pub(super) group: LimitGroup,
+    /// The group of its own, and the families that draw on it instead of on `group`.
+    pub(super) exception: Option<(LimitGroup, BTreeSet<String>)>,
+    pub(super) families: BTreeSet<String>,
     pub(super) cost: Cost,
+    pub(super) answer_cost: Option<AnswerCost>,
+    pub(super) daily_cap: Option<DailyCap>,
     pub(super) page_rows: Option<u32>,
+    pub(super) readonly: Option<bool>,
+    pub(super) deprecated: bool,
+    pub(super) removed: Option<String>,
+    pub(super) replaced_by: Option<String>,
+    pub(super) note: Option<String>,
 }
 
 impl Endpoint {
@@ -60,16 +52,64 @@ impl Endpoint {
         &self.host
     }
 
-    /// Its path below the host.
+    /// Where it can be tried out, if it can be.
+    #[must_use]
+    pub fn sandbox(&self) -> Option<&BaseUrl> {
+        self.sandbox.as_ref()
+    }
+
+    /// Its path below the host, perhaps with places to fill in: `/tasks/{task_id}/status`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The group whose bucket it draws on.
+    /// The path with values in its places. A value stays one segment whatever is in it.
+    ///
+    /// # Errors
+    /// [`PathError`] for a place without a value, a value without a place, or one that is empty,
+    /// `.` or `..`.
+    pub fn path_with(&self, values: &[(&str, &str)]) -> Result<String, PathError> {
+        path::fill(&self.path, values)
+    }
+
+    /// Method, URL and path in one, which no other endpoint of the catalogue has.
+    #[must_use]
+    pub fn operation(&self) -> String {
+        format!("{} {}{}", self.method, self.host, self.path)
+    }
+
+    /// The category that a credential must hold.
+    #[must_use]
+    pub fn category(&self) -> Option<&str> {
+        self.category.as_deref()
+    }
+
+    /// The group whose bucket it draws on, unless a family has an exception: see
+    /// [`Endpoint::group_of`].
     #[must_use]
     pub fn group(&self) -> &LimitGroup {
         &self.group
+    }
+
+    /// The group whose bucket it draws on for a family.
+    #[must_use]
+    pub fn group_of(&self, family: &str) -> &LimitGroup {
+        match &self.exception {
+            Some((group, families)) if families.contains(family) => group,
+            _ => &self.group,
+        }
+    }
+
+    /// Whether credentials of a family are let in.
+    #[must_use]
+    pub fn is_open_to(&self, family: &str) -> bool {
+        self.families.contains(family)
+    }
+
+    /// The families that are let in.
+    pub fn families(&self) -> impl Iterator<Item = &str> {
+        self.families.iter().map(String::as_str)
     }
 
     /// Tokens that one request takes.
@@ -78,16 +118,75 @@ impl Endpoint {
         self.cost
     }
 
+    /// What answers make of that.
+    #[must_use]
+    pub fn answer_cost(&self) -> Option<AnswerCost> {
+        self.answer_cost
+    }
+
+    /// The most requests of a day, beside what the bucket allows.
+    #[must_use]
+    pub fn daily_cap(&self) -> Option<DailyCap> {
+        self.daily_cap
+    }
+
     /// The tokens of one request, as a job says what it needs.
     #[must_use]
     pub fn needs(&self) -> Needs {
-        Needs::new([Need { group: self.group.clone(), cost: self.cost }])
+        self.needs_in(&self.group)
+    }
+
+    /// The same for a family, which may have an exception.
+    #[must_use]
+    pub fn needs_of(&self, family: &str) -> Needs {
+        self.needs_in(self.group_of(family))
+    }
+
+    fn needs_in(&self, group: &LimitGroup) -> Needs {
+        Needs::new([Need { group: group.clone(), cost: self.cost }])
     }
 
     /// About how many rows a full page has, if that is known.
     #[must_use]
     pub fn page_rows(&self) -> Option<u32> {
         self.page_rows
+    }
+
+    /// Whether a credential that may only read may ask it; `None` if that is not known.
+    #[must_use]
+    pub fn readonly(&self) -> Option<bool> {
+        self.readonly
+    }
+
+    /// Whether its upstream advises against it.
+    #[must_use]
+    pub fn is_deprecated(&self) -> bool {
+        self.deprecated
+    }
+
+    /// The day since which it is switched off, or will be, as `2026-10-01`.
+    #[must_use]
+    pub fn removed(&self) -> Option<&str> {
+        self.removed.as_deref()
+    }
+
+    /// Whether it is switched off on a day such as `2026-10-01`.
+    #[must_use]
+    pub fn is_removed_on(&self, day: &str) -> bool {
+        // Days in this form are in the order of their text.
+        self.removed.as_deref().is_some_and(|removed| removed <= day)
+    }
+
+    /// The endpoint to ask instead.
+    #[must_use]
+    pub fn replaced_by(&self) -> Option<&str> {
+        self.replaced_by.as_deref()
+    }
+
+    /// What is odd about it.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 }
 

@@ -25,6 +25,17 @@ pub enum CatalogueError {
     },
 }
 
+impl CatalogueError {
+    /// The line that is wrong, from 1; 0 if the file could not be read.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        match self {
+            Self::Read { .. } => 0,
+            Self::Invalid { line, .. } => *line,
+        }
+    }
+}
+
 /// The catalogue knows no such family of credentials.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{upstream} has no family of credentials `{family}`; it has {known}")]
@@ -35,6 +46,32 @@ pub struct UnknownFamily {
     pub family: String,
     /// All there are.
     pub known: String,
+}
+
+/// There are no limits for what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LimitsError {
+    /// No such family.
+    #[error(transparent)]
+    UnknownFamily(#[from] UnknownFamily),
+    /// No such endpoint.
+    #[error("{upstream} has no endpoint `{endpoint}`")]
+    UnknownEndpoint {
+        /// The catalogue's upstream.
+        upstream: String,
+        /// The endpoint asked for.
+        endpoint: String,
+    },
+    /// The endpoint lets no credentials of the family in.
+    #[error("{upstream} has closed endpoint `{endpoint}` to credentials of family `{family}`")]
+    Closed {
+        /// The catalogue's upstream.
+        upstream: String,
+        /// The endpoint asked for.
+        endpoint: String,
+        /// The family.
+        family: String,
+    },
 }
 
 /// The intervals of a catalogue cannot be scaled so.

@@ -1,23 +1,36 @@
 //! An upstream as data.
 
+mod built_in;
 mod check;
+mod diff;
 mod endpoint;
 mod error;
-mod file;
+mod facts;
+mod fields;
+mod group;
+mod path;
+mod summary;
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use waitless_job::{AccountId, BucketKey, LimitGroup, Policy};
 
-pub use self::endpoint::{CredentialHeader, Endpoint, Group};
-pub use self::error::{CatalogueError, ScaleError, UnknownFamily};
+pub use self::built_in::CatalogueFile;
+pub use self::diff::{Change, PolicyChange, changes};
+pub use self::endpoint::{CredentialHeader, Endpoint};
+pub use self::error::{CatalogueError, LimitsError, ScaleError, UnknownFamily};
+pub use self::facts::{AnswerCost, Category, DailyCap, Statuses};
+pub use self::group::Group;
+pub use self::path::PathError;
+pub use self::summary::Summary;
 use crate::Hints;
 
 /// What is known of an upstream: its limits, its endpoints, and how its answers speak of limits.
 ///
 /// Read from TOML, one file per upstream, dated, because limits change several times a year and
 /// must not need a new program. A key that is not listed here is an error, and so is everything
-/// that cannot be: an endpoint of a group that is not there, a request dearer than its bucket.
+/// that cannot be: two endpoints for one call, a group that nobody draws on, a request dearer than
+/// its bucket.
 ///
 /// ```
 /// use waitless_upstream::Catalogue;
@@ -25,45 +38,70 @@ use crate::Hints;
 /// let shop = Catalogue::parse("shop.toml", r#"
 /// upstream = "shop"
 /// facts_as_of = 2026-10-01
-/// families = ["full", "trial"]           # kinds of credentials that have limits of their own
+/// families = ["gold", "silver", "trial"]  # kinds of credentials that have limits of their own
+/// family_sets.full = ["gold", "silver"]   # optional: names for several of them
 ///
 /// [credential]
 /// header = "Authorization"
-/// prefix = "Bearer "                     # optional, in front of the credential
+/// prefix = "Bearer "                      # optional, in front of the credential
+/// read_only_bit = 30                      # optional: bit of its mask, from 1, that bars writing
 ///
 /// [answers]
-/// remaining = "X-Ratelimit-Remaining"    # optional: whole requests that may go now
+/// remaining = "X-Ratelimit-Remaining"     # optional: whole requests that may go now
 /// retry = [{ header = "Retry-After", unit = "s" }]   # after a 429: "s" or "ms"; default none
-/// refused_is_charged = false             # whether a 429 has cost something
-/// message_fields = ["detail", "title"]   # where errors have their text; default none
+/// refused_is_charged = false              # whether a 429 has cost something
+/// message_fields = ["detail", "title"]    # where errors have their text; default none
 ///
-/// [hosts]
-/// api = { url = "https://api.shop.example" }
+/// [categories]                            # optional: what a credential must hold
+/// sales = { title = "Sales", token_bit = 5 }   # bit of its mask, from 1; none: all are let in
 ///
-/// [[groups]]                             # one bucket for each account
-/// name = "orders"
-/// limits = [
-///   { families = ["full"], policy = "1/min burst 10" },
-///   { families = ["trial"], policy = "1/3h burst 1" },
-/// ]
+/// [hosts]                                 # optional: where to try out, category of its endpoints
+/// api = { url = "https://api.shop.example", sandbox = "https://sandbox.shop.example", category = "sales" }
 ///
-/// [[groups]]
-/// name = "ping"
-/// limits = [{ policy = "3/30s" }]        # all families; one that is not named is shut out
+/// [[groups]]                              # one bucket for each account, for endpoints to share
+/// name = "prices"
+/// limits = { full = "1/600ms burst 5", trial = "1/15min burst 1" }   # others are shut out
+/// answer_cost = { status = "4xx", requests = 10 }   # optional: such an answer counts as so many
+/// note = "why a number is odd"            # optional
 ///
 /// [[endpoints]]
-/// name = "orders"
+/// name = "prices.get"
 /// method = "GET"
 /// host = "api"
-/// path = "/v1/orders"
-/// group = "orders"
-/// cost = 1                               # optional: tokens that a request takes; default 1
-/// page_rows = 80000                      # optional: rows on a full page, about
+/// path = "/v1/prices"
+/// group = "prices"
+/// cost = 1                                # optional: tokens that a request takes; default 1
+/// page_rows = 1000                        # optional: rows on a full page, about
+/// readonly = true                         # optional: a credential that may only read may ask
+/// sandbox = true                          # optional: is there, too; default false
+///
+/// [[endpoints]]
+/// name = "report"
+/// method = "GET"
+/// host = "api"
+/// path = "/v1/reports/{id}"               # with places that a request fills in
+/// limits = "3/min"                        # a bucket of its own, here for all families
+/// families = ["full"]                     # optional: only these are let in
+/// daily_cap = { requests = 20, utc_offset = "+03:00" }   # optional: of a day from midnight there
+/// deprecated = true                       # optional, default false
+/// removed = 2026-12-31                    # optional: the day on which it is switched off
+/// replaced_by = "prices.get"              # optional: the endpoint to ask instead
+///
+/// [[endpoints]]
+/// name = "prices.set"
+/// method = "POST"
+/// host = "api"
+/// path = "/v1/prices"
+/// group = "prices"                        # with limits of its own, too: for those families a
+/// limits = { trial = "1/d" }              # bucket of its own in place of the group's
 /// "#)?;
 ///
 /// let limits = shop.limits(&"acct-17".parse()?, "trial")?;
 /// let shown: Vec<_> = limits.iter().map(|(bucket, policy)| format!("{bucket}: {policy}")).collect();
-/// assert_eq!(shown, ["acct-17/orders: 1/3h burst 1 margin 60ms", "acct-17/ping: 3/30s burst 3 margin 60ms"]);
+/// assert_eq!(shown, [
+///     "acct-17/prices: 1/15min burst 1 margin 60ms",
+///     "acct-17/prices.set: 1/d burst 1 margin 60ms",
+/// ]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -72,7 +110,9 @@ pub struct Catalogue {
     facts_as_of: String,
     families: Vec<String>,
     credential: CredentialHeader,
+    read_only_bit: Option<u32>,
     hints: Hints,
+    categories: BTreeMap<String, Category>,
     groups: BTreeMap<LimitGroup, Group>,
     endpoints: BTreeMap<String, Endpoint>,
 }
@@ -94,11 +134,22 @@ impl Catalogue {
     /// Reads a catalogue from its text; `file` is its name in error texts.
     ///
     /// # Errors
-    /// [`CatalogueError::Invalid`] with file, line and field.
+    /// [`CatalogueError::Invalid`] with file, line and field; [`Catalogue::problems`] names all
+    /// that is wrong.
     pub fn parse(file: &str, text: &str) -> Result<Self, CatalogueError> {
-        let source = error::Source { file, text };
-        let raw = toml::from_str(text).map_err(|error| source.toml_error(&error))?;
-        check::check(source, raw)
+        let catalogue = check::check(error::Source { file, text });
+        catalogue.map_err(|problems| {
+            problems.into_iter().next().expect("what is no catalogue has a problem")
+        })
+    }
+
+    /// Everything that is wrong with the text of a catalogue, from top to bottom; nothing if
+    /// [`Catalogue::parse`] takes it.
+    #[must_use]
+    pub fn problems(file: &str, text: &str) -> Vec<CatalogueError> {
+        let mut problems = check::check(error::Source { file, text }).err().unwrap_or_default();
+        problems.sort_by_key(CatalogueError::line);
+        problems
     }
 
     /// The upstream's name.
@@ -131,7 +182,24 @@ impl Catalogue {
         &self.credential
     }
 
-    /// The limit groups, by name.
+    /// Which bit of a credential's mask says that it may only read, counted from 1.
+    #[must_use]
+    pub fn read_only_bit(&self) -> Option<u32> {
+        self.read_only_bit
+    }
+
+    /// The categories of endpoints, by name.
+    pub fn categories(&self) -> impl Iterator<Item = &Category> {
+        self.categories.values()
+    }
+
+    /// The category of this name.
+    #[must_use]
+    pub fn category(&self, name: &str) -> Option<&Category> {
+        self.categories.get(name)
+    }
+
+    /// The limit groups, by name: those that are shared, and those of one endpoint each.
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
     }
@@ -160,8 +228,52 @@ impl Catalogue {
         Ok(self.groups.get(group).and_then(|group| group.policy(family)))
     }
 
+    /// The policy that a request to an endpoint is under; `None` if the endpoint is closed to the
+    /// family. Its group may be open to it: some endpoints of a group let fewer families in.
+    ///
+    /// # Errors
+    /// [`UnknownFamily`].
+    pub fn policy_of(
+        &self,
+        endpoint: &Endpoint,
+        family: &str,
+    ) -> Result<Option<Policy>, UnknownFamily> {
+        if !endpoint.is_open_to(family) {
+            return self.check_family(family).map(|()| None);
+        }
+        self.policy(endpoint.group_of(family), family)
+    }
+
+    /// The buckets that requests to these endpoints draw on, each once, in order of group: what an
+    /// account needs that asks nothing else.
+    ///
+    /// # Errors
+    /// [`LimitsError`] for an unknown family or endpoint, or one that is closed to the family.
+    pub fn limits_of<'a>(
+        &self,
+        account: &AccountId,
+        family: &str,
+        endpoints: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<(BucketKey, Policy)>, LimitsError> {
+        self.check_family(family)?;
+        let mut limits = BTreeMap::new();
+        for name in endpoints {
+            let (upstream, endpoint) = (self.upstream.clone(), name.to_owned());
+            let Some(known) = self.endpoint(name) else {
+                return Err(LimitsError::UnknownEndpoint { upstream, endpoint });
+            };
+            let Some(policy) = self.policy_of(known, family)? else {
+                return Err(LimitsError::Closed { upstream, endpoint, family: family.to_owned() });
+            };
+            limits.insert(known.group_of(family).clone(), policy);
+        }
+        let bucket = |(group, policy)| (BucketKey { account: account.clone(), group }, policy);
+        Ok(limits.into_iter().map(bucket).collect())
+    }
+
     /// The buckets of an account whose credential is of this family, in order of group. A group
-    /// that is closed to the family has none.
+    /// that is closed to the family has none. Those of a whole upstream may be hundreds:
+    /// [`Catalogue::limits_of`] has only those that are needed.
     ///
     /// # Errors
     /// [`UnknownFamily`].
@@ -178,7 +290,7 @@ impl Catalogue {
         Ok(limits.collect())
     }
 
-    /// The same with every interval divided by `speed` (rounded up to whole milliseconds, so never
+    /// The same with every interval, and the days of daily caps, divided by `speed` (rounded up to whole milliseconds, so never
     /// faster than that) and another guard margin in milliseconds. For demonstrations and tests
     /// against an upstream whose limits are as much faster.
     ///
@@ -199,6 +311,9 @@ impl Catalogue {
                 )
                 .map_err(|source| ScaleError::Policy { group: group.name.clone(), source })?;
             }
+        }
+        for endpoint in scaled.endpoints.values_mut() {
+            endpoint.daily_cap = endpoint.daily_cap.map(|cap| cap.scaled(speed));
         }
         Ok(scaled)
     }

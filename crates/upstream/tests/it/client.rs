@@ -72,11 +72,11 @@ async fn a_stale_permit_is_replaced_and_nothing_is_sent_with_it() {
 }
 
 #[tokio::test]
-async fn permits_that_always_go_stale_end_the_attempt() {
+async fn permits_that_always_go_stale_put_the_job_off_and_cost_no_attempt() {
     let server = Server::start(|_, _| answer("200 OK", &[], "[]")).await;
     let (_, ctx) = Notebook::with_permits([61; 100]);
     let answer = client(ClientConfig::default()).call(&ctx, &request(&server)).await;
-    assert!(matches!(leave_of(answer), Leave::Retry { .. }));
+    assert_eq!(leave_of(answer), Leave::Snooze { wait_ms: 5_000 });
     assert_eq!(server.requests().len(), 0);
 }
 

@@ -2,8 +2,10 @@
 
 mod bodies;
 mod catalogue;
+mod changes;
 mod client;
 mod ops;
+mod others;
 mod secrets;
 mod server;
 
@@ -36,7 +38,7 @@ api = { url = "http://127.0.0.1:9" }
 
 [[groups]]
 name = "rows"
-limits = [{ families = ["full"], policy = "1/30s burst 5" }]
+limits = { full = "1/30s burst 5" }
 
 [[endpoints]]
 name = "rows"

@@ -141,7 +141,7 @@ fn dead_letters(audit: &Audit) -> Finding {
     Finding::warn(
         "dead letters",
         format!("{} given up, newest first: {}{more}", jobs(dead.len() as u64), told.join("; ")),
-        "`waitless job list --state dead` lists them; put the cause right and import again",
+        "`waitless job list --state dead` lists them; put the cause right, then `waitless job retry ID`",
     )
 }
 

@@ -22,7 +22,12 @@ pub(super) fn closed(error: &StoreError) -> Finding {
         StoreError::Damaged { .. } => DAMAGED,
         _ => "check the path and who may read and write it",
     };
-    Finding::bad("store", error.to_string(), action)
+    let what = match error {
+        // Its own text sends to the doctor.
+        StoreError::Damaged { what } => format!("the store is damaged: {what}"),
+        error => error.to_string(),
+    };
+    Finding::bad("store", what, action)
 }
 
 pub(super) fn unreadable(error: &StoreError) -> Finding {
@@ -76,5 +81,5 @@ fn disk(free: u64) -> Finding {
     }
 }
 
-const DAMAGED: &str = "stop the worker, copy the file with its -wal, and save what can be saved: \
-                       sqlite3 FILE .recover";
+const DAMAGED: &str = "restore a backup, or start a new store; before that, stop the worker and copy \
+                       the file with its -wal: `sqlite3 FILE .recover` may save some of it";

@@ -1,7 +1,8 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use waitless_job::{BlockedBy, BucketKey, Clock, JobRecord, JobState, UnixMillis};
+use serde::Serialize;
+use waitless_job::{BlockedBy, BucketKey, Clock, JobId, JobRecord, JobState, UnixMillis};
 use waitless_scheduler::{Explanation, Reason};
 use waitless_store::Reader;
 use waitless_store_sqlite::SqliteStore;
@@ -15,6 +16,18 @@ use crate::{
     surroundings::Surroundings,
 };
 
+/// Why a job is where it is, and what it has tried.
+#[derive(Debug, Serialize)]
+struct Explained {
+    id: JobId,
+    attempts: u32,
+    attempts_max: u32,
+    /// Whether a worker holds the store.
+    worker: bool,
+    #[serde(flatten)]
+    explanation: Explanation,
+}
+
 pub(super) async fn explain(global: &Global, store: &SqliteStore, id: &str) -> Result<()> {
     let id = find::job(store, id).await?;
     let Some((job, _)) = store.job(id).await? else {
@@ -24,10 +37,18 @@ pub(super) async fn explain(global: &Global, store: &SqliteStore, id: &str) -> R
     let around = Surroundings::read(store, Some(job.account.clone())).await?;
     let now = Clock::system().now();
     let explanation = around.explain(store, &job, now).await?;
-    output::one(global.output(), &explanation, &id.to_string(), |explanation| {
-        let mut text = text(&job, explanation, now);
+    let ready_at = explanation.ready_at.filter(|_| around.worker || job.state != JobState::Waiting);
+    let explained = Explained {
+        id,
+        attempts: job.attempts,
+        attempts_max: job.attempts_max,
+        worker: around.worker,
+        explanation: Explanation { ready_at, ..explanation },
+    };
+    output::one(global.output(), &explained, &id.to_string(), |explained| {
+        let mut text = text(&job, &explained.explanation, &around, now);
         // The arithmetic holds only while somebody acts on it.
-        if !job.state.is_final() && store.worker().is_none() {
+        if !job.state.is_final() && !around.worker {
             text.push_str("  no worker runs on this store: nothing starts before one does\n");
         }
         text
@@ -35,7 +56,12 @@ pub(super) async fn explain(global: &Global, store: &SqliteStore, id: &str) -> R
 }
 
 /// A job's state and what there is to say about it, in one sentence.
-pub(super) fn headline(job: &JobRecord, explanation: &Explanation, now: UnixMillis) -> String {
+pub(super) fn headline(
+    job: &JobRecord,
+    explanation: &Explanation,
+    around: &Surroundings,
+    now: UnixMillis,
+) -> String {
     let when = |at| moment_and_relative(at, now);
     let error = job.error.as_deref().map(printable);
     let with_error = |text: String| match &error {
@@ -51,14 +77,16 @@ pub(super) fn headline(job: &JobRecord, explanation: &Explanation, now: UnixMill
             let place = ordinal(ahead.unwrap_or(0) + 1);
             match &explanation.blocked_by {
                 Some(BlockedBy::Bucket { bucket }) => {
-                    format!("{place} in line for bucket {bucket}")
+                    format!("{place} in line for bucket {}", around.bucket_text(bucket))
                 }
                 Some(BlockedBy::Hold { bucket, until }) => format!(
-                    "{place} in line for bucket {bucket}, which its upstream has closed until {}",
+                    "{place} in line for bucket {}, which its upstream has closed until {}",
+                    around.bucket_text(bucket),
                     when(*until)
                 ),
                 Some(BlockedBy::Paused { reason }) => {
-                    format!("account {} is paused: {}", job.account, printable(reason))
+                    let account = around.account_text(&job.account);
+                    format!("account {account} is paused: {}", printable(reason))
                 }
                 Some(BlockedBy::Slots) | None => {
                     format!("{place} in line for a slot; its tokens are there")
@@ -85,11 +113,16 @@ pub(super) fn headline(job: &JobRecord, explanation: &Explanation, now: UnixMill
     format!("{}  {says}", job.state)
 }
 
-fn text(job: &JobRecord, explanation: &Explanation, now: UnixMillis) -> String {
-    let mut text = headline(job, explanation, now);
+fn text(
+    job: &JobRecord,
+    explanation: &Explanation,
+    around: &Surroundings,
+    now: UnixMillis,
+) -> String {
+    let mut text = headline(job, explanation, around, now);
     text.push('\n');
     for reason in &explanation.reasons {
-        if let Some(line) = line(job, reason, now) {
+        if let Some(line) = line(job, reason, around, now) {
             writeln!(text, "  {line}").expect("writing to a text does not fail");
         }
     }
@@ -105,7 +138,12 @@ fn text(job: &JobRecord, explanation: &Explanation, now: UnixMillis) -> String {
 }
 
 /// A reason with its numbers; none if the headline has said it.
-fn line(job: &JobRecord, reason: &Reason, now: UnixMillis) -> Option<String> {
+fn line(
+    job: &JobRecord,
+    reason: &Reason,
+    around: &Surroundings,
+    now: UnixMillis,
+) -> Option<String> {
     match reason {
         Reason::Bucket { bucket, limit, quota, level_hundredths, wait_ms, limiting } => {
             let cost = cost(job, bucket);
@@ -119,6 +157,7 @@ fn line(job: &JobRecord, reason: &Reason, now: UnixMillis) -> Option<String> {
                 }
                 ms => format!("not limiting: its token is there in {}", span(ms)),
             };
+            let bucket = around.bucket_text(bucket);
             Some(format!(
                 "{bucket}  level {} of {}, {limit} → {means}",
                 hundredths(*level_hundredths),
@@ -126,6 +165,7 @@ fn line(job: &JobRecord, reason: &Reason, now: UnixMillis) -> Option<String> {
             ))
         }
         Reason::UnknownLimit { bucket } => {
+            let bucket = around.bucket_text(bucket);
             Some(format!("{bucket}  no limit is configured: no request on it can go"))
         }
         Reason::Ahead { jobs: 1 } => Some("1 job is ahead of it in its lane".into()),

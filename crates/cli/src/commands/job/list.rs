@@ -1,6 +1,7 @@
 use anyhow::Result;
 use waitless_job::{Clock, JobId, JobState, Kind};
 use waitless_store::{Reader, ops::JobFilter};
+use waitless_store_sqlite::SqliteStore;
 
 use crate::{args::Global, find, output, surroundings::Surroundings, views::JobView};
 
@@ -14,7 +15,7 @@ pub(super) struct Wanted {
     pub(super) after: Option<JobId>,
 }
 
-pub(super) async fn list(global: &Global, store: &dyn Reader, wanted: Wanted) -> Result<()> {
+pub(super) async fn list(global: &Global, store: &SqliteStore, wanted: Wanted) -> Result<()> {
     let account = match wanted.account {
         Some(account) => Some(find::account(store, &account).await?),
         None => None,
@@ -42,8 +43,9 @@ pub(super) async fn list(global: &Global, store: &dyn Reader, wanted: Wanted) ->
     let mut views = Vec::with_capacity(jobs.len());
     for job in &jobs {
         let explanation = around.explain(store, job, now).await?;
-        views.push(JobView::new(job, &explanation, now));
+        views.push(JobView::new(job, &explanation, &around, now));
     }
+    JobView::tell_apart(&mut views, store.runs().await?.into_iter().map(|run| run.id));
     output::list(global.output(), &views)?;
     if let Some(last) = jobs.last().filter(|_| more) {
         eprintln!("there are more: --after {} lists them", last.id);

@@ -30,8 +30,8 @@ pub(super) async fn show(
     let around = Surroundings::read(store, Some(job.account.clone())).await?;
     let now = Clock::system().now();
     let explanation = around.explain(store, &job, now).await?;
-    let state = headline(&job, &explanation, now);
-    let view = JobView::new(&job, &explanation, now);
+    let state = headline(&job, &explanation, &around, now);
+    let view = JobView::new(&job, &explanation, &around, now);
     let detail = JobDetail::new(view, job.checkpoint.as_deref(), &args, with_args);
     let name = around.accounts.iter().find(|account| account.id == job.account);
     let name = name.map(|account| &*account.name);

@@ -3,13 +3,14 @@ use std::fmt::Write;
 use anyhow::Result;
 use serde::Serialize;
 use waitless_job::{Clock, JobRecord, JobState};
-use waitless_store::{Reader, ops::JobFilter};
+use waitless_store::ops::JobFilter;
+use waitless_store_sqlite::SqliteStore;
 
 use crate::{
     args::Global,
     find,
-    format::{hundredths, moment_and_relative, printable, span, thousands},
-    output,
+    format::{hundredths, moment_and_relative, printable, short_id, span, thousands},
+    output::{self, Output},
     surroundings::{Surroundings, each_job},
     views::{JobView, LimitInfo},
 };
@@ -29,7 +30,7 @@ struct LimitDetail {
     waiting_jobs: Vec<JobView>,
 }
 
-pub(super) async fn show(global: &Global, store: &dyn Reader, bucket: &str) -> Result<()> {
+pub(super) async fn show(global: &Global, store: &SqliteStore, bucket: &str) -> Result<()> {
     let view = find::limit(store, bucket).await?;
     let around = Surroundings::read(store, Some(view.bucket.account.clone())).await?;
     let filter = JobFilter {
@@ -55,11 +56,13 @@ pub(super) async fn show(global: &Global, store: &dyn Reader, bucket: &str) -> R
     let mut waiting_jobs = Vec::with_capacity(first.len());
     for job in first {
         let explanation = around.explain(store, &job, now).await?;
-        waiting_jobs.push(JobView::new(&job, &explanation, now));
+        waiting_jobs.push(JobView::new(&job, &explanation, &around, now));
     }
+    JobView::tell_apart(&mut waiting_jobs, []);
+    let is_wide = global.output() == Output::Wide;
     let limit = LimitInfo::new(&view, &around, now);
     let detail = LimitDetail { limit, waiting_jobs };
-    output::one(global.output(), &detail, &view.bucket.to_string(), text)
+    output::one(global.output(), &detail, &view.bucket.to_string(), |detail| text(detail, is_wide))
 }
 
 fn keep_first(jobs: &mut Vec<JobRecord>) {
@@ -67,7 +70,7 @@ fn keep_first(jobs: &mut Vec<JobRecord>) {
     jobs.truncate(SHOWN_MAX);
 }
 
-fn text(detail: &LimitDetail) -> String {
+fn text(detail: &LimitDetail, is_wide: bool) -> String {
     let limit = &detail.limit;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -108,12 +111,12 @@ fn text(detail: &LimitDetail) -> String {
         let headers = ["job", "kind", "class", "attempts", "requests", "note"];
         let rows = detail.waiting_jobs.iter().map(|job| {
             vec![
-                job.id.to_string(),
+                short_id(&job.id, if is_wide { usize::MAX } else { job.id_chars }),
                 job.kind.to_string(),
                 job.class.to_string(),
                 format!("{}/{}", job.attempts, job.attempts_max),
                 job.requests(),
-                job.note(),
+                job.note(is_wide),
             ]
         });
         write!(text, "\n{}", output::table(&headers, rows)).expect("as above");

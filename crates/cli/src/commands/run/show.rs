@@ -8,11 +8,17 @@ use waitless_store_sqlite::SqliteStore;
 use super::detail;
 use crate::{
     args::Global,
-    format::{hundredths, moment_and_relative, printable, span, thousands, wait},
-    output,
+    format::{
+        JOB_ID_CHARS_MIN, count, hundredths, id_chars, moment_and_relative, printable, short_id,
+        span, thousands, wait,
+    },
+    output::{self, Output},
     surroundings::Surroundings,
-    views::{RunDetail, RunState, eta_text},
+    views::{RunDetail, RunView, eta_text},
 };
+
+/// Said of a run that has not ended while nobody works on it.
+pub(super) const NO_WORKER: &str = "no worker runs on this store: nothing starts before one does";
 
 /// Failed jobs that are shown.
 const FAILURES_MAX: usize = 10;
@@ -25,36 +31,39 @@ pub(super) async fn show(
 ) -> Result<()> {
     let around = Surroundings::read(store, None).await?;
     let detail = detail(store, &around, run, slots, Clock::system().now()).await?;
+    let is_wide = global.output() == Output::Wide;
     output::one(global.output(), &detail, &detail.run.id.to_string(), |detail| {
-        let mut text = text(detail);
+        let mut text = text(detail, is_wide);
         // The arithmetic holds only while somebody acts on it.
-        if detail.run.state == RunState::Running && store.worker().is_none() {
-            text.push_str("no worker runs on this store: nothing starts before one does\n");
+        if detail.run.is_stopped() {
+            text.push_str(NO_WORKER);
+            text.push('\n');
         }
         text
     })
 }
 
 /// A run for people, every line ended.
-pub(super) fn text(detail: &RunDetail) -> String {
+pub(super) fn text(detail: &RunDetail, is_wide: bool) -> String {
     let run = &detail.run;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         writeln!(text, "{name:<12}{value}").expect("writing to a text does not fail");
     };
     line("run", &format!("{}  {}", run.id, printable(&run.name)));
-    line("state", run.state.as_str());
+    line("state", run.state_text());
     line("started", &moment_and_relative(run.started_at, run.now));
     let requests = run.progress.requests_done + run.progress.requests_left;
     line(
         "done",
         &format!(
-            "{} of {} jobs, {} of {} requests, {} rows",
-            thousands(run.jobs.done),
-            thousands(run.jobs.total),
+            "{} of {}{}, {} of {}, {}",
+            thousands(run.jobs.succeeded),
+            count(run.jobs.total, "job"),
+            failed_text(run),
             thousands(run.progress.requests_done),
-            thousands(requests),
-            thousands(run.progress.rows),
+            count(requests, "request"),
+            count(run.progress.rows, "row"),
         ),
     );
     let unless = if detail.paused.is_empty() || run.eta.is_none() {
@@ -64,16 +73,16 @@ pub(super) fn text(detail: &RunDetail) -> String {
     };
     line("ETA", &format!("{}{unless}", eta_text(run)));
     for paused in &detail.paused {
-        line("paused", &format!("account {}: {}", paused.account, printable(&paused.reason)));
+        line("paused", &format!("account {}: {}", paused.account_text, printable(&paused.reason)));
     }
-    if run.eta.is_some() {
+    if run.eta.is_some() || !detail.buckets.is_empty() {
         text.push('\n');
         text.push_str(&buckets(detail));
         text.push('\n');
     }
     if !detail.failures.is_empty() {
         text.push('\n');
-        text.push_str(&failures(detail));
+        text.push_str(&failures(detail, is_wide));
     }
     text
 }
@@ -81,7 +90,7 @@ pub(super) fn text(detail: &RunDetail) -> String {
 /// What each bucket needs, and what the slots do.
 pub(super) fn buckets(detail: &RunDetail) -> String {
     let mark = |binding| if binding { "◀ binding" } else { "" }.to_owned();
-    let headers = ["bucket", "account", "limit", "calls left", "level", "alone needs", ""];
+    let headers = ["bucket", "limit", "calls left", "level", "alone needs", ""];
     let mut rows: Vec<Vec<String>> = Vec::new();
     for bucket in &detail.buckets {
         let mut needs = wait(bucket.needs_ms);
@@ -90,8 +99,7 @@ pub(super) fn buckets(detail: &RunDetail) -> String {
                 .expect("writing to a text does not fail");
         }
         rows.push(vec![
-            bucket.bucket.to_string(),
-            bucket.account_name.as_deref().map(printable).unwrap_or_default(),
+            bucket.bucket_text.clone(),
             bucket.policy.to_string(),
             thousands(bucket.requests_left),
             hundredths(bucket.level_hundredths),
@@ -102,7 +110,6 @@ pub(super) fn buckets(detail: &RunDetail) -> String {
     let slots = &detail.slots;
     rows.push(vec![
         "slots".into(),
-        String::new(),
         format!("{} x {}", slots.slots, span(slots.request_ms)),
         thousands(slots.requests_left),
         String::new(),
@@ -112,14 +119,27 @@ pub(super) fn buckets(detail: &RunDetail) -> String {
     output::table(&headers, rows)
 }
 
-fn failures(detail: &RunDetail) -> String {
+/// How many jobs were given up, if any: `, 2 failed`.
+pub(super) fn failed_text(run: &RunView) -> String {
+    match run.jobs.failed {
+        0 => String::new(),
+        failed => format!(", {} failed", thousands(failed)),
+    }
+}
+
+fn failures(detail: &RunDetail, is_wide: bool) -> String {
     let run = &detail.run;
     let mut text = format!("failed {}\n", thousands(run.jobs.failed));
-    let rows = detail.failures.iter().take(FAILURES_MAX).map(|job| {
+    let shown = || detail.failures.iter().take(FAILURES_MAX);
+    let chars = match is_wide {
+        true => usize::MAX,
+        false => id_chars(shown().map(|job| job.id.to_string()), JOB_ID_CHARS_MIN),
+    };
+    let rows = shown().map(|job| {
         vec![
-            job.id.to_string(),
+            short_id(&job.id, chars),
             job.kind.to_string(),
-            job.account.to_string(),
+            job.account_text.clone(),
             job.state.to_string(),
             job.error.as_deref().map(printable).unwrap_or_default(),
         ]

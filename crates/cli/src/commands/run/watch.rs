@@ -7,17 +7,18 @@ use anyhow::Result;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::{MissedTickBehavior, interval};
 use waitless_job::Clock;
-use waitless_store::{Reader, model::Run};
+use waitless_store::model::Run;
+use waitless_store_sqlite::SqliteStore;
 
 use super::{detail, show};
 use crate::{
     args::Global,
     exit::Exit,
-    format::{moment, relative, thousands},
+    format::{count, moment, relative, thousands},
     output::{self, Output},
     signals::Signals,
     surroundings::Surroundings,
-    views::{RunDetail, RunState, RunView, binding_text},
+    views::{RunDetail, RunState, RunView},
 };
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -31,7 +32,7 @@ const EMPTY_MS_MAX: u64 = 60_000;
 
 pub(super) async fn watch(
     global: &Global,
-    store: &dyn Reader,
+    store: &SqliteStore,
     run: &Run,
     slots: usize,
 ) -> Result<Exit> {
@@ -41,6 +42,7 @@ pub(super) async fn watch(
     let mut progress = Progress::new(global.output());
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut is_said = false;
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
@@ -51,6 +53,10 @@ pub(super) async fn watch(
         }
         let around = Surroundings::read(store, None).await?;
         let detail = detail(store, &around, run.clone(), slots, clock.now()).await?;
+        if detail.run.is_stopped() && !is_said {
+            is_said = true;
+            progress.say(show::NO_WORKER);
+        }
         progress.show(&detail)?;
         let exit = match detail.run.state {
             RunState::Running => continue,
@@ -62,7 +68,8 @@ pub(super) async fn watch(
         // A line of JSON was printed when it changed, which it did when it ended.
         if global.output() != Output::Jsonl {
             let id = detail.run.id.to_string();
-            output::one(global.output(), &detail, &id, show::text)?;
+            let is_wide = global.output() == Output::Wide;
+            output::one(global.output(), &detail, &id, |detail| show::text(detail, is_wide))?;
         }
         return Ok(exit);
     }
@@ -93,6 +100,7 @@ impl Progress {
                 let run = &detail.run;
                 let changed = last.as_ref().is_none_or(|last| {
                     last.state != run.state
+                        || last.worker != run.worker
                         || last.jobs != run.jobs
                         || last.progress != run.progress
                 });
@@ -109,6 +117,14 @@ impl Progress {
             }
         }
         Ok(())
+    }
+
+    /// Says something beside it.
+    fn say(&self, text: &str) {
+        match self {
+            Self::Live(live) => live.all.suspend(|| eprintln!("{text}")),
+            Self::Lines { .. } => eprintln!("{text}"),
+        }
     }
 
     /// Makes room for what is printed of a run that has ended.
@@ -129,21 +145,21 @@ impl Progress {
 fn line(run: &RunView) -> String {
     let requests = run.progress.requests_done + run.progress.requests_left;
     let mut text = format!(
-        "{}  {}  {}/{} jobs  {}/{} requests  {} rows",
+        "{}  {}  {}/{}{}  {}/{}  {}",
         moment(run.now),
-        run.state.as_str(),
-        run.jobs.done,
-        run.jobs.total,
+        run.state_text(),
+        thousands(run.jobs.succeeded),
+        count(run.jobs.total, "job"),
+        show::failed_text(run),
         thousands(run.progress.requests_done),
-        thousands(requests),
-        thousands(run.progress.rows),
+        count(requests, "request"),
+        count(run.progress.rows, "row"),
     );
-    if let Some(eta) = &run.eta {
-        text.push_str(&format!(
-            "  ETA {}, binding: {}",
-            relative(eta.at, run.now),
-            binding_text(&eta.binding)
-        ));
+    if let (Some(eta), Some(binding)) = (&run.eta, &run.binding_text) {
+        text.push_str(&format!("  ETA {}, binding: {binding}", relative(eta.at, run.now)));
+    }
+    if run.is_stopped() {
+        text.push_str("  no worker");
     }
     text
 }

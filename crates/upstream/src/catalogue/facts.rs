@@ -1,0 +1,219 @@
+//! Small facts about endpoints.
+
+use std::{fmt, str::FromStr};
+
+use waitless_job::{Cost, UnixMillis};
+
+/// What a credential must hold to be let in to the endpoints of a category.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Category {
+    pub(super) name: String,
+    pub(super) title: Option<String>,
+    pub(super) token_bit: Option<u32>,
+}
+
+impl Category {
+    /// Its name in the catalogue.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the upstream calls it.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Which bit of a credential's mask opens it, counted from 1; `None` if every credential may.
+    #[must_use]
+    pub fn token_bit(&self) -> Option<u32> {
+        self.token_bit
+    }
+
+    /// Whether a credential with this mask is let in.
+    #[must_use]
+    pub fn is_open_to(&self, mask: u64) -> bool {
+        self.token_bit.is_none_or(|bit| mask >> (bit - 1) & 1 == 1)
+    }
+}
+
+/// What an answer makes of the cost of its request: `4xx` counts as 10 requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerCost {
+    pub(super) status: Statuses,
+    pub(super) requests: Cost,
+}
+
+impl AnswerCost {
+    /// Which answers.
+    #[must_use]
+    pub fn status(&self) -> Statuses {
+        self.status
+    }
+
+    /// As how many requests such an answer counts in all, the one that was sent included.
+    #[must_use]
+    pub fn requests(&self) -> Cost {
+        self.requests
+    }
+
+    /// The tokens that such an answer takes beyond those that its request took; 0 for others.
+    #[must_use]
+    pub fn extra_tokens(&self, status: u16, taken: Cost) -> u32 {
+        if self.status.contains(status) {
+            self.requests.tokens().saturating_sub(taken.tokens())
+        } else {
+            0
+        }
+    }
+}
+
+impl fmt::Display for AnswerCost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.status, self.requests.tokens())
+    }
+}
+
+/// One status, or all that begin with the same digit. As text `409` or `4xx`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statuses {
+    /// This one.
+    One(u16),
+    /// The hundred that begins with this digit.
+    Class(u16),
+}
+
+impl Statuses {
+    /// Whether a status is among them.
+    #[must_use]
+    pub fn contains(self, status: u16) -> bool {
+        match self {
+            Self::One(one) => one == status,
+            Self::Class(class) => status / 100 == class,
+        }
+    }
+}
+
+impl fmt::Display for Statuses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One(status) => write!(f, "{status}"),
+            Self::Class(class) => write!(f, "{class}xx"),
+        }
+    }
+}
+
+impl FromStr for Statuses {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse::<u16>().ok();
+        let statuses = match text.strip_suffix("xx") {
+            Some(class) => number(class).filter(|class| (1..=5).contains(class)).map(Self::Class),
+            None => number(text).filter(|status| (100..=599).contains(status)).map(Self::One),
+        };
+        statuses.ok_or_else(|| format!("`{text}` is neither a status such as 409 nor 4xx"))
+    }
+}
+
+/// The most requests of a calendar day, beside what the bucket allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DailyCap {
+    pub(super) requests: u32,
+    pub(super) day_ms: u64,
+    pub(super) offset_ms: i64,
+}
+
+impl DailyCap {
+    /// How many requests.
+    #[must_use]
+    pub fn requests(&self) -> u32 {
+        self.requests
+    }
+
+    /// How long a day is in milliseconds: 86,400,000, or less in a scaled catalogue.
+    #[must_use]
+    pub fn day_ms(&self) -> u64 {
+        self.day_ms
+    }
+
+    /// When the day of `now` is over and the count begins anew.
+    #[must_use]
+    pub fn resets_at(&self, now: UnixMillis) -> UnixMillis {
+        let day_ms = i64::try_from(self.day_ms).expect("a day fits");
+        let days = now.0.saturating_add(self.offset_ms).div_euclid(day_ms);
+        UnixMillis((days + 1).saturating_mul(day_ms).saturating_sub(self.offset_ms))
+    }
+
+    /// The same for an upstream whose days are as much shorter, rounded up.
+    pub(super) fn scaled(self, speed: u32) -> Self {
+        Self {
+            day_ms: self.day_ms.div_ceil(u64::from(speed)),
+            offset_ms: self.offset_ms / i64::from(speed),
+            ..self
+        }
+    }
+}
+
+/// How far a place is ahead of UTC, in milliseconds: `+03:00`.
+pub(super) fn utc_offset_ms(text: &str) -> Option<i64> {
+    let (sign, rest) = match text.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-", rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let number = |text: &str, max: i64| {
+        let two = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+        two.then(|| text.parse().ok())?.filter(|number: &i64| *number <= max)
+    };
+    Some(sign * (number(hours, 14)? * 60 + number(minutes, 59)?) * 60_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_ends_at_midnight_of_its_place() {
+        let cap = DailyCap {
+            requests: 20,
+            day_ms: 86_400_000,
+            offset_ms: utc_offset_ms("+03:00").unwrap(),
+        };
+        let noon = UnixMillis(1_790_856_000_000); // 2026-10-01 in UTC
+        assert_eq!(cap.resets_at(noon), UnixMillis(noon.0 + 9 * 3_600_000));
+        let midnight = UnixMillis(noon.0 + 9 * 3_600_000);
+        assert_eq!(cap.resets_at(midnight), UnixMillis(midnight.0 + 86_400_000));
+    }
+
+    #[test]
+    fn a_scaled_day_is_shorter_and_its_requests_are_as_many() {
+        let cap = DailyCap { requests: 20, day_ms: 86_400_000, offset_ms: 10_800_000 };
+        let scaled = cap.scaled(3_600);
+        assert_eq!((scaled.requests, scaled.day_ms, scaled.offset_ms), (20, 24_000, 3_000));
+        assert_eq!(scaled.resets_at(UnixMillis(0)), UnixMillis(21_000));
+    }
+
+    #[test]
+    fn an_offset_has_a_sign_and_two_digits_each() {
+        assert_eq!(utc_offset_ms("-05:30"), Some(-19_800_000));
+        for bad in ["", "03:00", "+3:00", "+15:00", "+03:60", "+0300", "+-3:00"] {
+            assert_eq!(utc_offset_ms(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_takes_what_is_missing_to_what_it_counts_as() {
+        let cost = AnswerCost { status: "4xx".parse().unwrap(), requests: Cost::new(10).unwrap() };
+        assert_eq!(
+            [200, 404, 429, 500].map(|code| cost.extra_tokens(code, Cost::ONE)),
+            [0, 9, 9, 0]
+        );
+        assert_eq!("409".parse(), Ok(Statuses::One(409)));
+        for bad in ["", "xx", "0xx", "6xx", "99", "600", "44xx", "4XX"] {
+            assert!(bad.parse::<Statuses>().is_err(), "{bad:?}");
+        }
+    }
+}
