@@ -53,7 +53,7 @@ async fn nothing_acknowledged_is_lost_by_a_killed_process() {
 
 fn work_and_be_killed(path: &Path, after: u32, acknowledged: &mut Acknowledged) {
     let mut child = Command::new(std::env::current_exe().expect("a test is a program"))
-        .args([CHILD, "--exact", "--nocapture", "--ignored"])
+        .args([CHILD, "--exact", "--nocapture"])
         .env(STORE, path)
         .stdout(Stdio::piped())
         .spawn()
@@ -100,7 +100,6 @@ async fn check(path: &Path, acknowledged: &Acknowledged) {
 
 /// Not a test by itself: without its variable it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "it is run by the test above"]
 async fn the_child_that_is_killed() {
     let Some(path) = std::env::var_os(STORE).map(PathBuf::from) else { return };
     let store = Arc::new(SqliteStore::open(&path).await.expect("the store opens after a kill"));
