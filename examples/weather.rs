@@ -23,7 +23,7 @@ families = ["key"]
 credential = { header = "X-Api-Key" }
 answers = { retry = [{ header = "Retry-After", unit = "s" }], refused_is_charged = false }
 hosts = { archive = { url = "https://archive.example" } }
-groups = [{ name = "history", limits = [{ policy = "5/s burst 3" }] }]
+groups = [{ name = "history", limits = "5/s burst 3" }]
 endpoints = [
   { name = "history", method = "GET", host = "archive", path = "/history", group = "history" },
 ]

@@ -25,7 +25,7 @@ cargo fmt --all --check
 say "lints"
 cargo clippy --workspace --all-targets --all-features -- -D warnings
 say "tests"
-cargo nextest run --workspace --all-features
+cargo nextest run --workspace --all-features --no-fail-fast
 say "doc tests"
 cargo test --workspace --all-features --doc
 say "documentation"
