@@ -32,6 +32,22 @@ pub(crate) fn moment(at: UnixMillis) -> String {
     }
 }
 
+/// Milliseconds as the seconds of a summary.
+#[expect(clippy::cast_precision_loss, reason = "for people; 2^53 ms are 285,000 years")]
+pub(crate) fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
+/// The seconds of a summary as the milliseconds they were made from.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a summary's times are whole milliseconds from 0 on"
+)]
+pub(crate) fn millis(seconds: f64) -> u64 {
+    (seconds * 1_000.0).round() as u64
+}
+
 /// How long ago, or how far ahead, a moment is: `3m 10s ago`, `in 12s`.
 pub(crate) fn relative(at: UnixMillis, now: UnixMillis) -> String {
     if at > now {

@@ -25,7 +25,7 @@ pub use ids::{JobId, LeaseToken, RunId};
 pub use lane::{BucketKey, LaneKey, Need, Needs};
 pub use names::{AccountId, Kind, LimitGroup, NameError, WorkerName};
 pub use new_job::{ARGS_BYTES_MAX, ARGS_DEPTH_MAX, DEFAULT_MAX_ATTEMPTS, NewJob, NewJobError};
-pub use outcome::Leave;
+pub use outcome::{Leave, with_causes};
 pub use permit::{Permit, SentPermit, StalePermit};
 pub use record::{BlockedBy, JobRecord, JobState, Lease, Progress};
 pub use waitless_bucket::{Cost, Policy, Quota, UnixMillis};

@@ -41,8 +41,9 @@ impl<E: Error> From<E> for Leave {
     }
 }
 
-/// The error and its causes in one line.
-fn with_causes(error: &dyn Error) -> String {
+/// An error and its causes in one line.
+#[must_use]
+pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,7 +1,5 @@
 //! What of an upstream's words gets into our error texts.
 
-use std::error::Error;
-
 use crate::Secret;
 
 /// Characters of a body's beginning that an error shows.
@@ -60,17 +58,7 @@ pub(crate) fn message(body: &[u8], fields: &[String], secret: &Secret) -> String
 /// An error of the HTTP library and its causes in one line, without the URL (which has the query in
 /// it) and without the credential.
 pub(crate) fn causes(error: reqwest::Error, secret: &Secret) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.ends_with(&next) {
-            text.push_str(": ");
-            text.push_str(&next);
-        }
-        cause = error.source();
-    }
+    let text = waitless_job::with_causes(&error.without_url());
     printable(&text, secret, MESSAGE_CHARS)
 }
 

@@ -19,7 +19,7 @@ use crate::{
     commands::{mock, wall_time},
     digitize::{Digitization, Driven},
     exit::{Exit, Failure},
-    format::{span, thousands},
+    format::{millis, seconds, span, thousands},
     open, output,
     verify::{self, Landing},
 };
@@ -226,11 +226,11 @@ fn summary(
         rows_missing: landing.missing,
         rows_duplicated: landing.duplicated,
         upstream_429: counted.rejected_429,
-        makespan_seconds: makespan_ms as f64 / 1_000.0,
-        bound_seconds: bound_ms as f64 / 1_000.0,
+        makespan_seconds: seconds(makespan_ms),
+        bound_seconds: seconds(bound_ms),
         makespan_over_bound: makespan_ms as f64 / bound_ms.max(1) as f64,
         wakeups_per_request: driven.stats.wakeups as f64 / counted.accepted.max(1) as f64,
-        slot_wait_seconds: driven.stats.slot_wait_ms as f64 / 1_000.0,
+        slot_wait_seconds: seconds(driven.stats.slot_wait_ms),
         jobs_dead: jobs_dead.count() as u64,
     }
 }
@@ -261,13 +261,4 @@ fn text(summary: &Summary) -> String {
         wakeups = summary.wakeups_per_request,
         dead = summary.jobs_dead,
     )
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a summary's times are whole milliseconds from 0 on"
-)]
-fn millis(seconds: f64) -> u64 {
-    (seconds * 1_000.0).round() as u64
 }

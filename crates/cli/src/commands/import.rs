@@ -14,7 +14,7 @@ use crate::{
     args::{Global, Import, TokenArg},
     digitize::Digitization,
     exit::{Exit, Failure},
-    format::{span, thousands},
+    format::{seconds, span, thousands},
     open, output,
 };
 
@@ -186,11 +186,6 @@ fn token(from: &TokenArg, now: UnixMillis) -> Result<SellerToken> {
         (None, None) => return Err(Failure::new(Exit::Usage, "give --token-file or --token-env")),
     };
     SellerToken::parse(text.trim(), now).map_err(|error| auth(format!("in {place}: {error}")))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for people; 2^53 ms are 285,000 years")]
-fn seconds(ms: u64) -> f64 {
-    ms as f64 / 1_000.0
 }
 
 fn text(summary: &Summary) -> String {

@@ -6,7 +6,7 @@ use waitless_simulate::{Options, Report, Scenario, ScenarioError, Waits};
 use crate::{
     args::{Global, Simulate},
     exit::{Exit, Failure},
-    format::{span, thousands},
+    format::{millis, span, thousands},
     output,
 };
 
@@ -41,15 +41,15 @@ fn text(report: &Report) -> String {
         "makespan",
         format!(
             "{} ({:.4} x the bound of {})",
-            span(ms(report.makespan_seconds)),
+            span(millis(report.makespan_seconds)),
             report.makespan_over_bound,
-            span(ms(report.bound_seconds)),
+            span(millis(report.bound_seconds)),
         ),
     );
     line("requests", thousands(report.requests));
     line("wake-ups a request", format!("{:.2}", report.wakeups_per_request));
     line("429s", thousands(report.upstream_429));
-    line("slot time spent waiting", span(ms(report.slot_wait_seconds)));
+    line("slot time spent waiting", span(millis(report.slot_wait_seconds)));
     line("slots busy", format!("{:.1} %", report.slot_busy_share * 100.0));
     line("interactive, busy bucket", waits(report.interactive_busy_wait_seconds));
     line("interactive, idle bucket", waits(report.interactive_idle_wait_seconds));
@@ -61,14 +61,4 @@ fn waits(waits: Option<Waits>) -> String {
         || "-".to_owned(),
         |waits| format!("p50 {:.1} s, p99 {:.1} s of {} jobs", waits.p50, waits.p99, waits.jobs),
     )
-}
-
-/// Seconds of a report as the milliseconds they were made from.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a report's times are whole milliseconds from 0 on"
-)]
-fn ms(seconds: f64) -> u64 {
-    (seconds * 1_000.0).round() as u64
 }

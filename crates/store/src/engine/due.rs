@@ -2,10 +2,7 @@ use waitless_bucket::UnixMillis;
 use waitless_job::{JobRecord, JobState};
 
 use super::{Result, Tables, lane};
-use crate::{
-    model::Place,
-    ops::{Due, DueLane, DueRequest},
-};
+use crate::ops::{Due, DueLane, DueRequest};
 
 /// Most jobs and lanes that one step moves: bounds the length of a transaction. What is left over
 /// is due at once, which the answer says.
@@ -30,7 +27,7 @@ pub fn due(tables: &mut dyn Tables, request: &DueRequest, now: UnixMillis) -> Re
     let mut lanes = Vec::new();
     let ready = tables.ready(request.limit, &request.accounts)?;
     let ready_len = ready.len();
-    for (key, stored_rank) in ready {
+    for (key, _) in ready {
         let Some(head) = tables.lane_head(&key)? else {
             continue;
         };
@@ -39,9 +36,7 @@ pub fn due(tables: &mut dyn Tables, request: &DueRequest, now: UnixMillis) -> Re
         let available = u64::from(lane::available(&loaded, now)).min(waiting);
         if available == 0 {
             // Another lane on the same bucket took the token since this one became ready.
-            if let Place::Ready(rank) = lane::replace(tables, &key, 0, now)? {
-                debug_assert_eq!(rank.class, stored_rank.class);
-            }
+            lane::replace(tables, &key, 0, now)?;
             continue;
         }
         lanes.push(DueLane {
