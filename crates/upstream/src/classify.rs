@@ -30,10 +30,10 @@ pub(crate) async fn classify(
         return match page_for_people(headers) {
             None => Ok(Answer::new(code, body)),
             Some(content_type) => {
-                let secret = body.secret.clone();
+                let credential = body.credential.clone();
                 let beginning = body.beginning(ERROR_BYTES_MAX, ERROR_BODY_TIMEOUT).await;
                 let beginning = String::from_utf8_lossy(&beginning);
-                let beginning = printable(&beginning, &secret, BEGINNING_CHARS);
+                let beginning = printable(&beginning, &credential, BEGINNING_CHARS);
                 Err(UpstreamError::NotJson { url, content_type, beginning })
             }
         };
@@ -43,9 +43,9 @@ pub(crate) async fn classify(
         return Err(UpstreamError::Redirected { url, status: code, to });
     }
 
-    let secret = body.secret.clone();
+    let credential = body.credential.clone();
     let error_body = body.beginning(ERROR_BYTES_MAX, ERROR_BODY_TIMEOUT).await;
-    let message = excerpt::message(&error_body, &hints.message_fields, &secret);
+    let message = excerpt::message(&error_body, &hints.message_fields, &credential);
     Err(match code {
         401 => UpstreamError::Unauthorized { url, message },
         402 => UpstreamError::PaymentRequired { url, message },
@@ -76,7 +76,7 @@ fn target(headers: &HeaderMap, body: &Body) -> String {
     let base = Url::parse(&body.url).ok();
     let url = base.and_then(|base| base.join(location).ok());
     let shown = url.map_or_else(|| "no valid URL".to_owned(), |url| without_query(&url));
-    printable(&shown, &body.secret, BEGINNING_CHARS)
+    printable(&shown, &body.credential, BEGINNING_CHARS)
 }
 
 /// What of a URL may be shown: all but user, password, query and fragment.

@@ -9,7 +9,7 @@ use std::{
 
 use reqwest::{
     StatusCode, Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::time::timeout;
 use waitless_job::{
@@ -17,7 +17,8 @@ use waitless_job::{
 };
 
 use crate::{
-    Answer, CallError, Catalogue, ClientConfig, Endpoint, Phase, Request, Secret, UpstreamError,
+    Answer, CallError, Catalogue, ClientConfig, Credential, Endpoint, Phase, Request,
+    UpstreamError,
     body::Body,
     classify::{classify, without_query},
     excerpt,
@@ -141,22 +142,27 @@ impl Client {
             family: family.clone(),
         })?;
 
-        let mut url = request.base_url.as_ref().unwrap_or(endpoint.host()).join(endpoint.path());
+        let places: Vec<(&str, &str)> =
+            request.places.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let path = endpoint.path_with(&places)?;
+        let mut url = request.base_url.as_ref().unwrap_or(endpoint.host()).join(&path);
         for (name, value) in &request.query {
             url.query_pairs_mut().append_pair(name, value);
         }
-        let mut headers = HeaderMap::new();
-        let (name, value) = catalogue.credential().header(&request.credential.secret)?;
-        headers.insert(name, value);
+        let mut headers = catalogue.credential().headers(&request.credential)?;
         let job = HeaderValue::from_str(&request.job.to_string()).expect("a UUID is plain text");
         headers.insert(JOB_ID, job);
+        if request.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
         Ok(Call {
             endpoint,
             family,
             shown: without_query(&url),
             url,
             headers,
-            secret: request.credential.secret.clone(),
+            body: request.body.as_ref().map(ToString::to_string),
+            credential: &request.credential,
             policy,
         })
     }
@@ -169,13 +175,14 @@ impl Client {
     ) -> Result<Answer, CallError> {
         let mut http = reqwest::Request::new(call.endpoint.method().clone(), call.url.clone());
         *http.headers_mut() = call.headers.clone();
+        *http.body_mut() = call.body.clone().map(Into::into);
         // From here to the wire nothing waits.
         let sent = permit.spend(ctx.now()).map_err(CallError::Stale)?;
         let within = Duration::from_millis(self.config.answer_timeout_ms);
         let response = match timeout(within, self.http.execute(http)).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
-                let (url, reason) = (call.shown.clone(), excerpt::causes(error, &call.secret));
+                let (url, reason) = (call.shown.clone(), excerpt::causes(error, call.credential));
                 return Err(UpstreamError::Unreachable { url, reason }.into());
             }
             Err(_) => {
@@ -196,7 +203,7 @@ impl Client {
             return Err(UpstreamError::RateLimited { url: call.shown.clone(), until }.into());
         }
         self.report_remaining(ctx, call, &sent, &headers).await;
-        let body = Body::new(response, call.shown.clone(), call.secret.clone(), &self.config);
+        let body = Body::new(response, call.shown.clone(), call.credential.clone(), &self.config);
         Ok(classify(status, &headers, body, self.catalogue.hints()).await?)
     }
 
@@ -250,7 +257,8 @@ struct Call<'a> {
     /// The URL without its query, for logs and errors.
     shown: String,
     headers: HeaderMap,
-    secret: Secret,
+    body: Option<String>,
+    credential: &'a Credential,
     policy: Policy,
 }
 

@@ -1,6 +1,6 @@
 use waitless_job::{Leave, StalePermit, UnixMillis};
 
-use crate::{BaseUrlError, RowsError, UnknownFamily};
+use crate::{BaseUrlError, PathError, RowsError, UnknownFamily};
 
 /// Why there is no answer to work with, or why it ended too early.
 ///
@@ -43,6 +43,20 @@ pub enum UpstreamError {
     /// The credential has characters that no header may have.
     #[error("the credential has characters that no HTTP header may have: give it again, whole")]
     UnfitCredential,
+    /// Credentials of this family are only good with a client secret, and there is none.
+    #[error(
+        "a `{family}` credential is only good with a client secret in the header {header}: give it \
+         together with the credential"
+    )]
+    NoClientSecret {
+        /// The credential's family.
+        family: String,
+        /// The header it would go into.
+        header: String,
+    },
+    /// The places of the path were not given the values they need.
+    #[error(transparent)]
+    Path(#[from] PathError),
     /// 429: too many requests. The bucket is closed until then.
     #[error("{url} refused the request for its rate; the bucket is closed until {until}")]
     RateLimited {
@@ -173,7 +187,17 @@ pub enum UpstreamError {
         /// The first 80 printable characters.
         beginning: String,
     },
-    /// The body is not a JSON array of rows.
+    /// The body is not the JSON value that was asked for.
+    #[error("the answer of {url} cannot be read: {problem}; it begins: {beginning}")]
+    Unreadable {
+        /// Which URL.
+        url: String,
+        /// What the parser said.
+        problem: String,
+        /// The first 80 printable characters.
+        beginning: String,
+    },
+    /// The body is not JSON with an array of rows in its place.
     #[error("the answer of {url}: {source}")]
     Rows {
         /// Which URL.
@@ -213,6 +237,8 @@ impl UpstreamError {
             | Self::UnknownFamily(_)
             | Self::Closed { .. }
             | Self::UnfitCredential
+            | Self::NoClientSecret { .. }
+            | Self::Path(_)
             | Self::Unauthorized { .. }
             | Self::PaymentRequired { .. }
             | Self::Forbidden { .. }
@@ -228,6 +254,7 @@ impl UpstreamError {
             | Self::Unreachable { .. }
             | Self::Cut { .. }
             | Self::NotJson { .. }
+            | Self::Unreadable { .. }
             | Self::Rows { .. } => Leave::Retry { error: self.to_string() },
         }
     }

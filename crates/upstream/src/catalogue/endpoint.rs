@@ -2,12 +2,12 @@ use std::collections::BTreeSet;
 
 use reqwest::{
     Method,
-    header::{HeaderName, HeaderValue},
+    header::{HeaderMap, HeaderName, HeaderValue},
 };
 use waitless_job::{Cost, LimitGroup, Need, Needs};
 
 use super::{AnswerCost, DailyCap, PathError, path};
-use crate::{BaseUrl, Secret, UpstreamError};
+use crate::{BaseUrl, Credential, UpstreamError};
 
 /// Something an upstream can be asked.
 #[derive(Debug, Clone)]
@@ -190,22 +190,62 @@ impl Endpoint {
     }
 }
 
-/// The header that carries the credential.
+/// The headers that carry a credential.
 #[derive(Debug, Clone)]
 pub struct CredentialHeader {
     pub(super) name: HeaderName,
     pub(super) prefix: String,
+    pub(super) client_secret: Option<ClientSecretHeader>,
+}
+
+/// The header that carries the secret of whoever made the program that asks.
+#[derive(Debug, Clone)]
+pub struct ClientSecretHeader {
+    pub(super) name: HeaderName,
+    pub(super) families: BTreeSet<String>,
+}
+
+impl ClientSecretHeader {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// Whether a family's credentials are only good with it. Others go without.
+    #[must_use]
+    pub fn is_needed_by(&self, family: &str) -> bool {
+        self.families.contains(family)
+    }
 }
 
 impl CredentialHeader {
-    pub(crate) fn header(
-        &self,
-        secret: &Secret,
-    ) -> Result<(HeaderName, HeaderValue), UpstreamError> {
-        let text = format!("{}{}", self.prefix, secret.reveal());
-        let mut value = HeaderValue::from_str(&text).map_err(|_| UpstreamError::UnfitCredential)?;
-        // Left out of the HTTP library's own Debug, and of the header compression of HTTP/2.
-        value.set_sensitive(true);
-        Ok((self.name.clone(), value))
+    /// What some families need beside their credential.
+    #[must_use]
+    pub fn client_secret(&self) -> Option<&ClientSecretHeader> {
+        self.client_secret.as_ref()
     }
+
+    pub(crate) fn headers(&self, credential: &Credential) -> Result<HeaderMap, UpstreamError> {
+        let mut headers = HeaderMap::new();
+        let text = format!("{}{}", self.prefix, credential.secret.reveal());
+        headers.insert(self.name.clone(), sensitive(&text)?);
+        let needed = self.client_secret.as_ref();
+        if let Some(header) = needed.filter(|header| header.is_needed_by(&credential.family)) {
+            let secret = credential.client_secret.as_ref();
+            let secret = secret.ok_or_else(|| UpstreamError::NoClientSecret {
+                family: credential.family.clone(),
+                header: header.name.to_string(),
+            })?;
+            headers.insert(header.name.clone(), sensitive(secret.reveal())?);
+        }
+        Ok(headers)
+    }
+}
+
+/// Left out of the HTTP library's own Debug, and of the header compression of HTTP/2.
+fn sensitive(text: &str) -> Result<HeaderValue, UpstreamError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| UpstreamError::UnfitCredential)?;
+    value.set_sensitive(true);
+    Ok(value)
 }

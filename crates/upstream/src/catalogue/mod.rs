@@ -17,7 +17,7 @@ use waitless_job::{AccountId, BucketKey, LimitGroup, Policy};
 
 pub use self::built_in::CatalogueFile;
 pub use self::diff::{Change, PolicyChange, changes};
-pub use self::endpoint::{CredentialHeader, Endpoint};
+pub use self::endpoint::{ClientSecretHeader, CredentialHeader, Endpoint};
 pub use self::error::{CatalogueError, LimitsError, ScaleError, UnknownFamily};
 pub use self::facts::{AnswerCost, Category, DailyCap, Statuses};
 pub use self::group::Group;
@@ -44,6 +44,7 @@ use crate::Hints;
 /// [credential]
 /// header = "Authorization"
 /// prefix = "Bearer "                      # optional, in front of the credential
+/// client_secret = { header = "X-Client-Secret", families = ["gold"] }   # optional: these need it
 /// read_only_bit = 30                      # optional: bit of its mask, from 1, that bars writing
 ///
 /// [answers]
@@ -176,7 +177,7 @@ impl Catalogue {
         &self.hints
     }
 
-    /// Which header carries the credential.
+    /// Which headers carry a credential.
     #[must_use]
     pub fn credential(&self) -> &CredentialHeader {
         &self.credential
@@ -290,9 +291,9 @@ impl Catalogue {
         Ok(limits.collect())
     }
 
-    /// The same with every interval, and the days of daily caps, divided by `speed` (rounded up to whole milliseconds, so never
-    /// faster than that) and another guard margin in milliseconds. For demonstrations and tests
-    /// against an upstream whose limits are as much faster.
+    /// The same with every interval, and the days of daily caps, divided by `speed` (rounded up to
+    /// whole milliseconds, so never faster than that) and another guard margin in milliseconds. For
+    /// demonstrations and tests against an upstream whose limits are as much faster.
     ///
     /// # Errors
     /// [`ScaleError`] for a speed of 0, or a margin that no bucket can have.

@@ -1,7 +1,36 @@
 use proptest::prelude::*;
 use waitless_upstream::{Catalogue, CatalogueError, ScaleError};
 
-use crate::CATALOGUE;
+/// One of everything that these tests put out of order.
+pub(crate) const CATALOGUE: &str = r#"
+upstream = "shop"
+facts_as_of = 2026-10-01
+families = ["full", "trial"]
+
+[credential]
+header = "Authorization"
+
+[answers]
+remaining = "X-Left"
+retry = [{ header = "X-Wait", unit = "s" }]
+refused_is_charged = false
+message_fields = ["detail"]
+
+[hosts]
+api = { url = "http://127.0.0.1:9" }
+
+[[groups]]
+name = "rows"
+limits = { full = "1/30s burst 5" }
+
+[[endpoints]]
+name = "rows"
+method = "GET"
+host = "api"
+path = "/v1/rows"
+group = "rows"
+cost = 2
+"#;
 
 /// The catalogue of these tests with one text in it replaced, which makes it wrong.
 fn error(from: &str, to: &str) -> String {

@@ -1,5 +1,5 @@
-use waitless_job::{Cost, Feedback, Leave, UnixMillis};
-use waitless_upstream::{CallError, ClientConfig, UpstreamError};
+use waitless_job::{Cost, Feedback, JobId, Leave, UnixMillis};
+use waitless_upstream::{CallError, ClientConfig, Credential, Request, Secret, UpstreamError};
 
 use crate::{
     CANARY, client,
@@ -145,21 +145,24 @@ async fn what_cannot_be_asked_costs_no_permit() {
     let server = Server::start(|_, _| answer("200 OK", &[], "[]")).await;
     let (notebook, ctx) = Notebook::with_permits([0]);
     let with = |family: &str, endpoint: &str, secret: &str| {
-        let credential = waitless_upstream::Credential {
-            secret: waitless_upstream::Secret::new(secret),
-            family: family.to_owned(),
-        };
+        let credential = Credential::new(Secret::new(secret), family);
         waitless_upstream::Request::new(endpoint, credential, waitless_job::JobId::new(NOW))
     };
     let client = client(ClientConfig::default());
     for (request, words) in [
         (
             with("full", "colours", "x"),
-            "no endpoint `colours` in the catalogue of shop; it has rows",
+            "no endpoint `colours` in the catalogue of shop; it has rows, task",
         ),
-        (with("gold", "rows", "x"), "no family of credentials `gold`; it has full, trial"),
+        (with("gold", "rows", "x"), "no family of credentials `gold`; it has full, partner, trial"),
         (with("trial", "rows", "x"), "lets no `trial` credential call `rows`"),
         (with("full", "rows", "two\nlines"), "give it again, whole"),
+        (
+            with("partner", "task", "x").place("id", "1"),
+            "client secret in the header x-client-secret",
+        ),
+        (with("full", "task", "x"), "the path `/v1/tasks/{id}/rows` cannot be filled in: `id` has"),
+        (with("full", "rows", "x").place("id", "1"), "it has no place `id`"),
     ] {
         let Leave::Dead { reason } = leave_of(client.call(&ctx, &request).await) else {
             panic!("trying again cannot help")
@@ -168,4 +171,40 @@ async fn what_cannot_be_asked_costs_no_permit() {
     }
     assert!(notebook.asked.lock().unwrap().is_empty());
     assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_request_fills_its_path_and_carries_a_body_and_the_secret_of_its_program() {
+    let server = Server::start(|_, _| answer("201 Created", &[], "{}")).await;
+    let secret = Secret::new("client-secret");
+    let credential = Credential {
+        client_secret: Some(secret),
+        ..Credential::new(Secret::new(CANARY), "partner")
+    };
+    let request = Request::new("task", credential.clone(), JobId::new(NOW))
+        .place("id", "7/x")
+        .body(serde_json::json!({ "limit": 1_000, "name": "ё" }))
+        .base_url(Some(server.base_url().parse().expect("a URL")));
+    let (_, ctx) = Notebook::with_permits([0, 0]);
+    let client = client(ClientConfig::default());
+    assert_eq!(client.call(&ctx, &request).await.expect("an answer").status(), 201);
+
+    let sent = server.requests().remove(0);
+    assert!(sent.starts_with("POST /v1/tasks/7%2Fx/rows HTTP"), "{sent}");
+    assert!(sent.ends_with(r#"{"limit":1000,"name":"ё"}"#), "{sent}");
+    let sent = sent.to_lowercase();
+    assert!(sent.contains("content-type: application/json"), "{sent}");
+    assert!(sent.contains("x-client-secret: client-secret"), "{sent}");
+    assert_eq!(credential.redact("client-secret of canary-7f3a9c"), "[redacted] of [redacted]");
+
+    // A family that has no use for it is not asked to give it away.
+    let alone = Request::new(
+        "task",
+        Credential { family: "full".to_owned(), ..credential },
+        JobId::new(NOW),
+    )
+    .place("id", "7")
+    .base_url(Some(server.base_url().parse().expect("a URL")));
+    client.call(&ctx, &alone).await.expect("an answer");
+    assert!(!server.requests()[1].contains("client-secret"));
 }

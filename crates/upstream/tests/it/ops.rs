@@ -53,7 +53,7 @@ impl JobOps for Notebook {
     }
 
     async fn report(&self, bucket: BucketKey, feedback: Feedback) -> Result<(), Leave> {
-        assert_eq!(bucket.to_string(), "acct-1/rows");
+        assert_eq!(bucket.account.to_string(), "acct-1");
         self.reports.lock().expect("no test panics under it").push(feedback);
         Ok(())
     }
