@@ -1,5 +1,7 @@
 use std::error::Error;
 
+use crate::LimitGroup;
+
 /// How a handler leaves its slot without being done. The `Err` of a
 /// [`HandlerResult`](crate::HandlerResult), so that `?` on [`JobContext::permit`] leaves the slot.
 ///
@@ -28,6 +30,15 @@ pub enum Leave {
     },
     /// Trying again cannot help. The job goes to the dead letters at once.
     Dead {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// No request on these limits can be answered before somebody has acted: the token is dead, say,
+    /// or is not let in there. Pauses the account's limits of these groups, and the job waits in its
+    /// lane until they are resumed. Costs no attempt.
+    Pause {
+        /// Which limits; those that the account does not have are passed over.
+        groups: Vec<LimitGroup>,
         /// Why, and what to do.
         reason: String,
     },

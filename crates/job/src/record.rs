@@ -181,8 +181,11 @@ pub enum BlockedBy {
     },
     /// Its tokens are there; it waits for a free slot, or for the jobs ahead of it.
     Slots,
-    /// Its account is paused.
+    /// Its account, or a limit that it draws on, is paused.
     Paused {
+        /// The bucket of the limit; `None` if it is the whole account.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bucket: Option<BucketKey>,
         /// Why.
         reason: String,
     },

@@ -28,7 +28,7 @@ pub struct Explanation {
     pub blocked_by: Option<BlockedBy>,
     /// The earliest moment at which it can start, while it has not: for a job with others ahead,
     /// if each of them makes one request like its own. `None` if it can never start as things are:
-    /// its account is paused, a limit is missing, or its cost is above a burst.
+    /// its account or one of its limits is paused, a limit is missing, or its cost is above a burst.
     pub ready_at: Option<UnixMillis>,
     /// The reasons with their numbers, the deciding one first.
     pub reasons: Vec<Reason>,
@@ -38,8 +38,11 @@ pub struct Explanation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum Reason {
-    /// Its account is paused.
+    /// Its account, or a limit that it draws on, is paused.
     Paused {
+        /// The bucket of the limit; `None` if it is the whole account.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bucket: Option<BucketKey>,
         /// Why.
         reason: String,
     },
@@ -121,7 +124,7 @@ pub fn explain(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
 }
 
 fn waiting(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
-    let Situation { job, ahead, limits, paused } = situation;
+    let Situation { job, ahead, limits, .. } = situation;
     let mut buckets = Vec::new();
     let mut longest: Option<(u64, BlockedBy)> = None;
     for need in job.needs.as_slice() {
@@ -141,19 +144,21 @@ fn waiting(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
     }
 
     let longest_ms = longest.as_ref().map_or(0, |(longest_ms, _)| *longest_ms);
+    let pauses = pauses(situation);
+    let is_paused = !pauses.is_empty();
     let mut reasons = Vec::new();
-    let blocked_by = if let Some(reason) = paused {
-        reasons.push(Reason::Paused { reason: (*reason).to_owned() });
-        BlockedBy::Paused { reason: (*reason).to_owned() }
+    let blocked_by = if let Some((bucket, reason)) = pauses.first().cloned() {
+        BlockedBy::Paused { bucket, reason }
     } else if let Some((1.., by)) = longest {
         by
     } else {
         reasons.push(Reason::Slots);
         BlockedBy::Slots
     };
+    reasons.extend(pauses.into_iter().map(|(bucket, reason)| Reason::Paused { bucket, reason }));
     for reason in &mut buckets {
         if let Reason::Bucket { wait_ms, limiting, .. } = reason {
-            *limiting = paused.is_none() && *wait_ms == longest_ms && longest_ms > 0;
+            *limiting = !is_paused && *wait_ms == longest_ms && longest_ms > 0;
         }
     }
     buckets.sort_by_key(|reason| {
@@ -165,10 +170,24 @@ fn waiting(situation: &Situation<'_>, now: UnixMillis) -> Explanation {
     }
     Explanation {
         state: JobState::Waiting,
-        ready_at: (paused.is_none() && longest_ms < NEVER_MS).then(|| now.plus(longest_ms)),
+        ready_at: (!is_paused && longest_ms < NEVER_MS).then(|| now.plus(longest_ms)),
         blocked_by: Some(blocked_by),
         reasons,
     }
+}
+
+/// What is paused that the job cannot do without, with the reasons: first its account, which has no
+/// bucket, then its limits.
+fn pauses(situation: &Situation<'_>) -> Vec<(Option<BucketKey>, String)> {
+    let Situation { job, limits, paused, .. } = situation;
+    let account = paused.map(|reason| (None, reason.to_owned()));
+    let lane = job.lane();
+    let drawn_on = lane.buckets().filter_map(|bucket| {
+        let view = limits.iter().find(|view| view.bucket == bucket)?;
+        let reason = view.paused.as_deref()?.to_owned();
+        Some((Some(bucket), reason))
+    });
+    account.into_iter().chain(drawn_on).collect()
 }
 
 /// How long a need waits for its bucket, what blocks it meanwhile, and the bucket with its numbers.

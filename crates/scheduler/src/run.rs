@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use waitless_bucket::UnixMillis;
@@ -18,8 +18,24 @@ pub struct RunProgress {
     pub requests_left: u64,
     /// Rows landed.
     pub rows: u64,
-    /// When it ends; `None` when nothing is left to do.
+    /// The paused limits that keep some of its jobs, by bucket.
+    pub paused: Vec<PausedLimit>,
+    /// When the rest of it ends, that is, all that no paused limit keeps; `None` when nothing of
+    /// that is left to do.
     pub eta: Option<Eta>,
+}
+
+/// A paused limit that keeps jobs of a run until it is resumed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PausedLimit {
+    /// The bucket of the limit.
+    pub bucket: BucketKey,
+    /// Why it is paused.
+    pub reason: String,
+    /// Jobs that it keeps.
+    pub jobs: u64,
+    /// Requests that these still have to make.
+    pub requests_left: u64,
 }
 
 impl RunProgress {
@@ -42,8 +58,12 @@ pub fn run_progress(
 ) -> RunProgress {
     let mut by_state = BTreeMap::new();
     let mut left_by_bucket: BTreeMap<BucketKey, u64> = BTreeMap::new();
+    let mut paused: BTreeMap<BucketKey, PausedLimit> = BTreeMap::new();
+    let reasons: HashMap<&BucketKey, &str> =
+        limits.iter().filter_map(|view| Some((&view.bucket, view.paused.as_deref()?))).collect();
     // What handlers tell of themselves is added without overflow: their estimates can be anything.
     let (mut requests_done, mut requests_left, mut rows) = (0_u64, 0_u64, 0_u64);
+    let mut requests_kept = 0_u64;
     for job in jobs {
         *by_state.entry(job.state).or_insert(0) += 1;
         requests_done = requests_done.saturating_add(job.progress.requests_done);
@@ -53,6 +73,24 @@ pub fn run_progress(
         }
         let left = requests_to_be_granted(job);
         requests_left = requests_left.saturating_add(left);
+        let lane = job.lane();
+        let mut is_kept = false;
+        for bucket in lane.buckets() {
+            let Some(reason) = reasons.get(&bucket) else { continue };
+            is_kept = true;
+            let limit = paused.entry(bucket.clone()).or_insert_with(|| PausedLimit {
+                bucket,
+                reason: (*reason).to_owned(),
+                jobs: 0,
+                requests_left: 0,
+            });
+            limit.jobs += 1;
+            limit.requests_left = limit.requests_left.saturating_add(left);
+        }
+        if is_kept {
+            requests_kept = requests_kept.saturating_add(left);
+            continue;
+        }
         for need in job.needs.as_slice() {
             let bucket = BucketKey { account: job.account.clone(), group: need.group.clone() };
             let tokens = left.saturating_mul(u64::from(need.cost.tokens()));
@@ -72,8 +110,16 @@ pub fn run_progress(
             })
         })
         .collect();
-    let slots = SlotLoad { slots, requests_left, request_ms };
-    RunProgress { jobs: by_state, requests_done, requests_left, rows, eta: eta(&loads, slots, now) }
+    let slots =
+        SlotLoad { slots, requests_left: requests_left.saturating_sub(requests_kept), request_ms };
+    RunProgress {
+        jobs: by_state,
+        requests_done,
+        requests_left,
+        rows,
+        paused: paused.into_values().collect(),
+        eta: eta(&loads, slots, now),
+    }
 }
 
 /// Requests of a job whose tokens are not taken yet: a running job has the one of the request it

@@ -1,6 +1,6 @@
 //! Rows as values and values as rows.
 
-use std::{error::Error, str::FromStr};
+use std::{error::Error, str::FromStr, sync::Arc};
 
 use rusqlite::{
     CachedStatement, Connection, Result, Row, ToSql,
@@ -12,7 +12,7 @@ use waitless_job::{
     AccountId, BucketKey, Class, Cost, JobId, JobRecord, JobState, LaneKey, Lease, LeaseToken,
     LimitGroup, Need, Needs, Progress, RunId,
 };
-use waitless_store::model::{Account, Lane, Place, Rank, Run};
+use waitless_store::model::{Account, Lane, Limit, Place, Rank, Run};
 
 /// Reads the columns of a job, which every query that returns one lists in the order of the table.
 /// By place: looking each up by its name would cost more than the query.
@@ -54,11 +54,13 @@ pub(crate) fn job(row: &Row<'_>) -> Result<JobRecord> {
     })
 }
 
-/// Reads tokens, interval_ms, burst and margin_ms from this column on.
-pub(crate) fn policy(row: &Row<'_>, from: usize) -> Result<Policy> {
+/// Reads tokens, interval_ms, burst, margin_ms and paused from this column on.
+pub(crate) fn limit(row: &Row<'_>, from: usize) -> Result<Limit> {
     let interval_ms = unsigned(row, from + 1)?;
-    Policy::from_parts(row.get(from)?, interval_ms, row.get(from + 2)?, row.get(from + 3)?)
-        .map_err(|error| damaged(from, Type::Integer, error))
+    let policy =
+        Policy::from_parts(row.get(from)?, interval_ms, row.get(from + 2)?, row.get(from + 3)?)
+            .map_err(|error| damaged(from, Type::Integer, error))?;
+    Ok(Limit { policy, paused: row.get(from + 4)? })
 }
 
 /// Reads t, ts, iv and hold from this column on.
@@ -116,7 +118,14 @@ pub(crate) fn account(row: &Row<'_>) -> Result<Account> {
         upstream: row.get(2)?,
         added_at: UnixMillis(row.get(3)?),
         token_expires_at: row.get::<_, Option<i64>>(4)?.map(UnixMillis),
-        paused: row.get(5)?,
+        token_family: row.get(5)?,
+        categories: row
+            .get_ref(6)?
+            .as_str_or_null()?
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|error| damaged(6, Type::Text, error))?,
+        paused: row.get(7)?,
     })
 }
 
@@ -166,6 +175,11 @@ pub(crate) fn class_number(class: Class) -> i64 {
         Class::Normal => 1,
         Class::Bulk => 2,
     }
+}
+
+/// Texts as they are kept: a JSON array.
+pub(crate) fn json_of(texts: &[Arc<str>]) -> String {
+    serde_json::to_string(texts).expect("texts are JSON")
 }
 
 /// A limit as SQL takes it.

@@ -129,3 +129,34 @@ fn newest_known() -> i64 {
     let newest = runner.get_migrations().iter().map(|migration| i64::from(migration.version()));
     newest.max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use refinery::Target;
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_first_version_is_brought_up_to_date_with_what_it_holds() {
+        let mut connection = Connection::open_in_memory().expect("a database fits into memory");
+        let mut first = embedded::migrations::runner().set_target(Target::Version(1));
+        first.set_migration_table_name(HISTORY);
+        first.run(&mut connection).expect("an empty database can be brought up to date");
+        connection
+            .execute_batch(
+                "INSERT INTO limits VALUES ('a', 'x', 1, 60000, 10, 60);
+                 INSERT INTO buckets VALUES ('a', 'x', 5, 6, 60000, NULL);
+                 INSERT INTO accounts VALUES ('a', 'A seller', 'wb', 7, NULL, 'why');",
+            )
+            .expect("these are the columns of the first version");
+        migrate(&mut connection).expect("it is a store");
+        let limit =
+            connection.query_one(crate::queries::LIMITS, [], |row| crate::rows::limit(row, 2));
+        let limit = limit.expect("the limit is still there");
+        assert_eq!((limit.policy.burst(), limit.paused), (10, None));
+        let account = connection.query_one(crate::queries::ACCOUNTS, [], crate::rows::account);
+        let account = account.expect("the account is still there");
+        assert_eq!(account.paused.as_deref(), Some("why"));
+        assert_eq!((account.token_family, account.categories), (None, None));
+    }
+}

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
-use waitless_bucket::{BucketState, Policy, UnixMillis, full_at};
+use waitless_bucket::{BucketState, UnixMillis, full_at};
 use waitless_job::{AccountId, BucketKey, JobId, JobRecord, JobState, LaneKey};
 
-use crate::model::{Audit, Place};
+use crate::model::{Audit, Limit, Place};
 
 /// Something that cannot be in a sound store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,7 +20,8 @@ pub struct Finding {
 /// Checks a store. An empty answer is a sound store.
 ///
 /// The rules: a job is in exactly one place; a lane with waiting jobs is in the index exactly once
-/// and counts them right; a lane may wake early but never sleeps too long; jobs enqueued are jobs
+/// and counts them right; a lane stands paused exactly while its account or one of its limits is; a
+/// lane may wake early but never sleeps too long; jobs enqueued are jobs
 /// kept and jobs pruned; a bucket is never above full; no two live jobs share a unique key.
 #[must_use]
 pub fn fsck(audit: &Audit) -> Vec<Finding> {
@@ -69,8 +70,8 @@ fn places(audit: &Audit, found: &mut Vec<Finding>) {
 
 fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
     let jobs: HashMap<JobId, &JobRecord> = audit.jobs.iter().map(|job| (job.id, job)).collect();
-    let limits: BTreeMap<&BucketKey, &Policy> =
-        audit.limits.iter().map(|(key, policy)| (key, policy)).collect();
+    let limits: BTreeMap<&BucketKey, &Limit> =
+        audit.limits.iter().map(|(key, limit)| (key, limit)).collect();
     let states: HashMap<&BucketKey, &BucketState> =
         audit.buckets.iter().map(|(key, state)| (key, state)).collect();
     let paused: HashSet<&AccountId> = audit
@@ -98,10 +99,15 @@ fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
         let Some(head) = waiting.get(key).and_then(|jobs| jobs.first()) else {
             continue;
         };
-        let paused = paused.contains(&head.account);
-        if paused != (lane.place == Place::Paused) {
-            let what = format!("lane {key} is {:?}, its account paused: {paused}", lane.place);
-            found.push(Finding { rule: "lanes of a paused account are paused", what });
+        let is_limit_paused =
+            key.buckets().any(|bucket| limits.get(&bucket).is_some_and(|it| it.paused.is_some()));
+        let is_paused = is_limit_paused || paused.contains(&head.account);
+        if is_paused != (lane.place == Place::Paused) {
+            let what = format!(
+                "lane {key} is {:?}, its account or one of its limits paused: {is_paused}",
+                lane.place
+            );
+            found.push(Finding { rule: "lanes of a paused account or limit are paused", what });
         }
         if let Place::Parked { ready_at } = lane.place
             && let Some(latest) = latest_ready(&states, &limits, head)
@@ -122,12 +128,12 @@ fn lanes(audit: &Audit, found: &mut Vec<Finding>) {
 /// full and its hold has ended. `None` where a limit is missing.
 fn latest_ready(
     states: &HashMap<&BucketKey, &BucketState>,
-    limits: &BTreeMap<&BucketKey, &Policy>,
+    limits: &BTreeMap<&BucketKey, &Limit>,
     job: &JobRecord,
 ) -> Option<UnixMillis> {
     let mut latest = UnixMillis(i64::MIN);
     for bucket in job.lane().buckets() {
-        let policy = limits.get(&bucket)?;
+        let policy = &limits.get(&bucket)?.policy;
         let cost = job.needs.as_slice().iter().find(|need| need.group == bucket.group)?.cost;
         if cost.tokens() > policy.burst() {
             return None;
@@ -151,10 +157,10 @@ fn sums(audit: &Audit, found: &mut Vec<Finding>) {
 }
 
 fn buckets(audit: &Audit, found: &mut Vec<Finding>) {
-    let limits: BTreeMap<&BucketKey, &Policy> =
-        audit.limits.iter().map(|(key, policy)| (key, policy)).collect();
+    let limits: BTreeMap<&BucketKey, &Limit> =
+        audit.limits.iter().map(|(key, limit)| (key, limit)).collect();
     for (key, state) in &audit.buckets {
-        let Some(policy) = limits.get(key) else {
+        let Some(Limit { policy, .. }) = limits.get(key) else {
             let what = format!("bucket {key} has no limit");
             found.push(Finding { rule: "every bucket has a limit", what });
             continue;

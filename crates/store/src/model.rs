@@ -19,6 +19,12 @@ pub struct Account {
     pub added_at: UnixMillis,
     /// When its token expires, as far as known.
     pub token_expires_at: Option<UnixMillis>,
+    /// Family of its token, as far as known.
+    #[serde(default)]
+    pub token_family: Option<Arc<str>>,
+    /// The categories that its token opens, as far as known.
+    #[serde(default)]
+    pub categories: Option<Vec<Arc<str>>>,
     /// Why its lanes are paused, if they are.
     pub paused: Option<Arc<str>>,
 }
@@ -49,7 +55,7 @@ pub struct Lane {
 pub enum Place {
     /// Nobody waits in it.
     Empty,
-    /// Its account is paused.
+    /// Its account, or a limit that it draws on, is paused.
     Paused,
     /// The tokens of its first job are not there before then.
     Parked {
@@ -74,6 +80,15 @@ pub struct Rank {
     pub time_to_full_ms: u64,
 }
 
+/// What one bucket allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    /// Its policy.
+    pub policy: Policy,
+    /// Why nothing may draw on it, if nothing may.
+    pub paused: Option<Arc<str>>,
+}
+
 /// One limit with its bucket, as readers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitView {
@@ -83,6 +98,8 @@ pub struct LimitView {
     pub policy: Policy,
     /// Its stored state; `None` is a full bucket.
     pub state: Option<BucketState>,
+    /// Why nothing may draw on it, if nothing may.
+    pub paused: Option<Arc<str>>,
     /// Jobs in all lanes that draw on it.
     pub waiting: u64,
     /// Jobs under a lease whose last permit drew on it.
@@ -115,7 +132,7 @@ pub struct Audit {
     /// Jobs indexed by the end of their lease.
     pub leased: Vec<(UnixMillis, waitless_job::JobId)>,
     /// Every limit.
-    pub limits: Vec<(BucketKey, Policy)>,
+    pub limits: Vec<(BucketKey, Limit)>,
     /// Every stored bucket.
     pub buckets: Vec<(BucketKey, BucketState)>,
     /// Every account.

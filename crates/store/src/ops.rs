@@ -4,8 +4,8 @@ use std::{collections::HashSet, sync::Arc};
 
 use waitless_bucket::UnixMillis;
 use waitless_job::{
-    AccountId, BucketKey, JobId, JobRecord, JobState, Kind, LaneKey, LeaseToken, Needs, Progress,
-    RunId, WorkerName,
+    AccountId, BucketKey, JobId, JobRecord, JobState, Kind, LaneKey, LeaseToken, LimitGroup, Needs,
+    Progress, RunId, WorkerName,
 };
 
 use crate::model::Rank;
@@ -159,9 +159,11 @@ pub enum Acquired {
         /// Milliseconds for which the permit may be spent.
         grant_ttl_ms: u64,
     },
-    /// They are not there, or somebody more urgent waits for them.
+    /// They are not there, somebody more urgent waits for them, or the account or one of the limits
+    /// is paused.
     Denied {
-        /// Milliseconds until they can be; 0 if they are there and somebody more urgent is next.
+        /// Milliseconds until they can be; 0 if they are there and somebody more urgent is next, a
+        /// minute where a pause keeps them, of which nobody knows how long it is.
         wait_ms: u64,
     },
     /// The lease is not the job's any more.
@@ -176,9 +178,10 @@ pub enum Taken {
         /// Whole tokens left in the emptiest of the buckets.
         remaining: u32,
     },
-    /// They are not there.
+    /// They are not there, or one of the limits is paused.
     Denied {
-        /// The shortest wait in milliseconds.
+        /// The shortest wait in milliseconds; of a paused limit a minute, after which asking again
+        /// makes sense.
         wait_ms: u64,
         /// The bucket that makes the caller wait longest.
         bucket: BucketKey,
@@ -209,6 +212,14 @@ pub enum Outcome {
     },
     /// Cannot be done.
     Dead {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// Nothing can be done on these limits of its account before somebody has acted: they are paused
+    /// in the same step that puts the job back into its lane. No attempt, no snooze.
+    Pause {
+        /// Which limits; those that the account does not have are passed over.
+        groups: Vec<LimitGroup>,
         /// Why.
         reason: Arc<str>,
     },

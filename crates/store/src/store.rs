@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use tokio::sync::watch;
 use waitless_bucket::{Policy, UnixMillis};
 use waitless_job::{
-    AccountId, BucketKey, Feedback, JobId, JobRecord, JobState, LaneKey, NewJob, WorkerName,
+    AccountId, BucketKey, Feedback, JobId, JobRecord, JobState, LaneKey, LimitGroup, NewJob,
+    WorkerName,
 };
 
 use crate::{
@@ -27,14 +30,14 @@ pub trait Store: Reader {
     /// that a dead predecessor has left. Answers how many jobs that were.
     async fn start_worker(&self, worker: WorkerName, now: UnixMillis) -> Result<usize, StoreError>;
 
-    /// Sets limits. Buckets and lanes that they change are carried over.
+    /// Sets limits. Buckets and lanes that they change are carried over; a pause stays as it is.
     async fn set_limits(
         &self,
         limits: Vec<(BucketKey, Policy)>,
         now: UnixMillis,
     ) -> Result<(), StoreError>;
 
-    /// Adds an account, or changes its name, upstream and token expiry. Its pause stays as it is;
+    /// Adds an account, or changes its name, its upstream and what is known of its token. Its pause stays as it is;
     /// a new account is not paused.
     async fn put_account(&self, account: Account) -> Result<(), StoreError>;
 
@@ -46,6 +49,17 @@ pub trait Store: Reader {
         reason: Option<String>,
         now: UnixMillis,
     ) -> Result<bool, StoreError>;
+
+    /// Pauses limits of an account with a reason, or resumes them with `None`: those of these groups,
+    /// or all of them. Groups that have no limit there are passed over. Answers how many limits it
+    /// changed.
+    async fn pause_limits(
+        &self,
+        account: AccountId,
+        groups: Option<Vec<LimitGroup>>,
+        reason: Option<Arc<str>>,
+        now: UnixMillis,
+    ) -> Result<usize, StoreError>;
 
     /// Adds a run.
     async fn put_run(&self, run: Run) -> Result<(), StoreError>;
@@ -118,7 +132,7 @@ pub trait Store: Reader {
 #[async_trait]
 pub trait Reader: Send + Sync + 'static {
     /// One job with its arguments.
-    async fn job(&self, id: JobId) -> Result<Option<(JobRecord, std::sync::Arc<str>)>, StoreError>;
+    async fn job(&self, id: JobId) -> Result<Option<(JobRecord, Arc<str>)>, StoreError>;
 
     /// Jobs, oldest first.
     async fn jobs(&self, filter: JobFilter) -> Result<Vec<JobRecord>, StoreError>;

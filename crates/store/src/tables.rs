@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use waitless_bucket::{BucketState, Policy, UnixMillis};
+use waitless_bucket::{BucketState, UnixMillis};
 use waitless_job::{AccountId, BucketKey, JobId, JobRecord, LaneKey, LeaseToken, WorkerName};
 
 use crate::{
     StoreError,
-    model::{Account, Lane, Rank, Run},
+    model::{Account, Lane, Limit, Rank, Run},
     ops::Accounts,
 };
 
@@ -19,9 +19,11 @@ type Result<T> = std::result::Result<T, StoreError>;
 /// whole [`Store`](crate::Store) from the engine: what a step means is written once.
 pub trait Tables {
     /// The limit of a bucket.
-    fn limit(&mut self, bucket: &BucketKey) -> Result<Option<Policy>>;
+    fn limit(&mut self, bucket: &BucketKey) -> Result<Option<Limit>>;
     /// Sets it.
-    fn put_limit(&mut self, bucket: &BucketKey, policy: &Policy) -> Result<()>;
+    fn put_limit(&mut self, bucket: &BucketKey, limit: &Limit) -> Result<()>;
+    /// The limits of this account, by bucket.
+    fn limits_of(&mut self, account: &AccountId) -> Result<Vec<(BucketKey, Limit)>>;
     /// The stored state of a bucket; `None` is a full one.
     fn bucket(&mut self, bucket: &BucketKey) -> Result<Option<BucketState>>;
     /// Stores it.

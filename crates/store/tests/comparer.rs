@@ -8,14 +8,14 @@ use proptest::{
     test_runner::TestRunner,
 };
 use tokio::sync::watch;
-use waitless_bucket::{BucketState, Policy, UnixMillis};
+use waitless_bucket::{BucketState, UnixMillis};
 use waitless_job::{
     AccountId, BucketKey, JobId, JobRecord, JobState, LaneKey, LeaseToken, RunId, WorkerName,
 };
 use waitless_store::{
     MemoryStore, Reader, StoreError, Tables, Transact,
     conformance::sequence::{compare, operations},
-    model::{Account, Audit, Lane, LimitView, Place, Rank, Run},
+    model::{Account, Audit, Lane, Limit, LimitView, Place, Rank, Run},
     ops::JobFilter,
 };
 
@@ -34,6 +34,7 @@ enum Bug {
     PrunesAMomentTooMuch,
     ForgetsKeysOfRetryableJobs,
     ForgetsLeasesThatWereGiven,
+    ForgetsPauses,
 }
 
 /// The reference with a bug in it.
@@ -52,8 +53,8 @@ macro_rules! as_the_reference_does {
 
 impl Tables for PlantedTables<'_> {
     as_the_reference_does! {
-        fn limit(&mut self, bucket: &BucketKey) -> Option<Policy>;
-        fn put_limit(&mut self, bucket: &BucketKey, policy: &Policy) -> ();
+        fn limit(&mut self, bucket: &BucketKey) -> Option<Limit>;
+        fn limits_of(&mut self, account: &AccountId) -> Vec<(BucketKey, Limit)>;
         fn bucket(&mut self, bucket: &BucketKey) -> Option<BucketState>;
         fn account(&mut self, id: &AccountId) -> Option<Account>;
         fn put_account(&mut self, account: &Account) -> ();
@@ -69,6 +70,11 @@ impl Tables for PlantedTables<'_> {
         fn next_parked(&mut self) -> Option<UnixMillis>;
         fn delayed_until(&mut self, now: UnixMillis, limit: usize) -> Vec<JobRecord>;
         fn next_delayed(&mut self) -> Option<UnixMillis>;
+    }
+
+    fn put_limit(&mut self, bucket: &BucketKey, limit: &Limit) -> Result<()> {
+        let paused = limit.paused.clone().filter(|_| self.1 != Bug::ForgetsPauses);
+        self.0.put_limit(bucket, &Limit { paused, ..limit.clone() })
     }
 
     fn put_bucket(&mut self, bucket: &BucketKey, state: &BucketState) -> Result<()> {
@@ -220,6 +226,7 @@ async fn every_planted_bug_is_found() {
         Bug::PrunesAMomentTooMuch,
         Bug::ForgetsKeysOfRetryableJobs,
         Bug::ForgetsLeasesThatWereGiven,
+        Bug::ForgetsPauses,
     ] {
         assert!(is_found(bug).await, "{bug:?} was not found");
     }

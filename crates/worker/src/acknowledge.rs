@@ -161,6 +161,10 @@ impl AcknowledgeLayer {
                 info!(reason, "the job was cancelled");
                 (Outcome::Cancel { reason: reason.into() }, Ended::Cancelled)
             }
+            (None, End::Left(Leave::Pause { groups, reason })) => {
+                warn!(reason, ?groups, "the limits of this job were paused; it waits for them");
+                (Outcome::Pause { groups, reason: reason.into() }, Ended::Paused)
+            }
             (None, End::Left(Leave::Dead { reason })) => {
                 (Outcome::Dead { reason: reason.into() }, Ended::Dead)
             }

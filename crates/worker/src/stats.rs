@@ -14,6 +14,7 @@ pub struct Stats {
     succeeded: AtomicU64,
     parked: AtomicU64,
     snoozed: AtomicU64,
+    paused: AtomicU64,
     failed: AtomicU64,
     cancelled: AtomicU64,
     dead: AtomicU64,
@@ -42,6 +43,8 @@ pub struct StatsSnapshot {
     pub parked: u64,
     /// Attempts that asked to be put back.
     pub snoozed: u64,
+    /// Attempts that paused the limits they draw on.
+    pub paused: u64,
     /// Attempts that failed and are made again.
     pub failed: u64,
     /// Jobs cancelled.
@@ -58,6 +61,7 @@ pub(crate) enum Ended {
     Succeeded,
     Parked,
     Snoozed,
+    Paused,
     Failed,
     Cancelled,
     Dead,
@@ -79,6 +83,7 @@ impl Stats {
             succeeded: self.succeeded.load(Relaxed),
             parked: self.parked.load(Relaxed),
             snoozed: self.snoozed.load(Relaxed),
+            paused: self.paused.load(Relaxed),
             failed: self.failed.load(Relaxed),
             cancelled: self.cancelled.load(Relaxed),
             dead: self.dead.load(Relaxed),
@@ -111,6 +116,7 @@ impl Stats {
             Ended::Succeeded => &self.succeeded,
             Ended::Parked => &self.parked,
             Ended::Snoozed => &self.snoozed,
+            Ended::Paused => &self.paused,
             Ended::Failed => &self.failed,
             Ended::Cancelled => &self.cancelled,
             Ended::Dead => &self.dead,

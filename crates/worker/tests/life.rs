@@ -13,7 +13,9 @@ use std::{
 use async_trait::async_trait;
 use support::{Bench, Running};
 use tokio::sync::watch;
-use waitless_job::{HandlerResult, Handlers, Job, JobContext, JobRecord, JobState, WorkerName};
+use waitless_job::{
+    HandlerResult, Handlers, Job, JobContext, JobRecord, JobState, Leave, LimitGroup, WorkerName,
+};
 use waitless_store::{
     MemoryStore, Reader, Store, StoreError, Tables, Transact,
     model::{Account, Audit, Lane, LimitView, Run},
@@ -62,6 +64,41 @@ async fn the_last_failed_attempt_makes_a_dead_letter() {
     assert_eq!((job.attempts, job.error.as_deref()), (3, Some("the cable is cut")));
     let stats = running.stop().await.snapshot();
     assert_eq!((stats.failed, stats.dead), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_pauses_its_limits_goes_on_where_it_was_when_they_are_resumed() {
+    async fn pages(job: Job<()>, ctx: JobContext) -> HandlerResult {
+        match job.checkpoint::<u32>()? {
+            None => {
+                ctx.checkpoint(&1_u32)?;
+                let groups = vec!["orders".parse()?, "sales".parse()?];
+                Err(Leave::Pause { groups, reason: "the token was revoked".into() })
+            }
+            Some(_) => {
+                assert_eq!(job.attempt(), 1, "to be put back costs no attempt");
+                Ok(())
+            }
+        }
+    }
+    let bench = Bench::new(&[("orders", "1/s burst 5 margin 0")]).await;
+    let running =
+        bench.start(Handlers::new().with("pages", pages).unwrap(), WorkerConfig::default());
+    let orders: LimitGroup = "orders".parse().unwrap();
+    let id = bench.enqueue(bench.job("pages", &()).needs_one(orders.clone())).await;
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    let job = bench.record(id).await;
+    assert_eq!((job.state, job.attempts, job.snoozes), (JobState::Waiting, 0, 0));
+    let paused = bench.store.limits(None).await.unwrap().remove(0).paused;
+    assert_eq!(paused.as_deref(), Some("the token was revoked"));
+
+    let account = job.account.clone();
+    let groups = Some(vec![orders]);
+    bench.store.pause_limits(account, groups, None, bench.clock.now()).await.unwrap();
+    bench.until(id, JobState::Succeeded).await;
+    let stats = running.stop().await.snapshot();
+    assert_eq!((stats.wakeups, stats.paused, stats.succeeded), (2, 1, 1));
+    bench.assert_sound().await;
 }
 
 #[tokio::test(start_paused = true)]

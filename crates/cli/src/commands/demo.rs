@@ -167,6 +167,8 @@ impl Sellers {
                 upstream: "wildberries".into(),
                 added_at: now,
                 token_expires_at: Some(token.expires_at()),
+                token_family: None,
+                categories: None,
                 paused: None,
             };
             store.put_account(account).await?;

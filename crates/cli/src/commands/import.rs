@@ -74,6 +74,8 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         upstream: catalogue.upstream().into(),
         added_at: now,
         token_expires_at: Some(token.expires_at()),
+        token_family: None,
+        categories: None,
         paused: None,
     };
     store.put_account(entered).await?;

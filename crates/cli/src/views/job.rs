@@ -163,7 +163,7 @@ impl JobView {
                     format!("{bucket} is closed until {}, {}", moment(*until), ready())
                 }
                 Some(BlockedBy::Hold { .. }) => format!("closed, {}", ready()),
-                Some(BlockedBy::Paused { reason }) => {
+                Some(BlockedBy::Paused { reason, .. }) => {
                     format!("paused: {}", cut(reason, error_chars_max))
                 }
                 Some(BlockedBy::Slots) | None => "for a slot".into(),

@@ -177,6 +177,8 @@ async fn jobs_of_other_accounts_in_the_same_store_are_left_alone() {
         upstream: "wildberries".into(),
         added_at: now,
         token_expires_at: None,
+        token_family: None,
+        categories: None,
         paused: None,
     };
     store.put_account(other).await.expect("the account is added");

@@ -133,6 +133,8 @@ impl Scene {
             upstream: "wb".into(),
             added_at: self.now,
             token_expires_at: token_expires_in.map(|ms| self.now.plus(ms)),
+            token_family: None,
+            categories: None,
             paused: None,
         };
         self.store.put_account(account).await.expect("an account can be added");

@@ -169,12 +169,48 @@ fn a_job_of_a_paused_account_has_no_moment_and_no_limiting_bucket() {
     assert_eq!(
         explain(&Situation { job: &job, ahead: 1, limits, paused: Some(&reason()) }, NOW),
         still_waiting(
-            BlockedBy::Paused { reason: reason() },
+            BlockedBy::Paused { bucket: None, reason: reason() },
             None,
             vec![
-                Reason::Paused { reason: reason() },
+                Reason::Paused { bucket: None, reason: reason() },
                 of_bucket(&orders, 2 * MINUTE_MS, false),
                 Reason::Ahead { jobs: 1 },
+            ]
+        )
+    );
+}
+
+#[test]
+fn a_job_on_a_paused_limit_has_no_moment_and_says_which_limit_it_is() {
+    let orders = limit("a/orders", "1/min burst 10 margin 0");
+    let sales = with_level("a/sales", "1/min burst 10 margin 0", 0);
+    let sales = LimitView { paused: Some("not in the token".into()), ..sales };
+    let job = waiting(needs(&[("orders", 1), ("sales", 1)]));
+    let reason = || "not in the token".to_owned();
+    let limits = [orders.clone(), sales.clone()];
+    let paused = Reason::Paused { bucket: Some(bucket("a/sales")), reason: reason() };
+    let buckets = || [of_bucket(&orders, 0, false), of_bucket(&sales, MINUTE_MS, false)];
+    let [of_orders, of_sales] = buckets();
+    assert_eq!(
+        explained(&job, &limits),
+        still_waiting(
+            BlockedBy::Paused { bucket: Some(bucket("a/sales")), reason: reason() },
+            None,
+            vec![paused.clone(), of_orders, of_sales]
+        )
+    );
+    // The account comes first: who resumes the limit alone has not helped the job.
+    let [of_orders, of_sales] = buckets();
+    assert_eq!(
+        explain(&Situation { job: &job, ahead: 0, limits: &limits, paused: Some("by hand") }, NOW),
+        still_waiting(
+            BlockedBy::Paused { bucket: None, reason: "by hand".into() },
+            None,
+            vec![
+                Reason::Paused { bucket: None, reason: "by hand".into() },
+                paused,
+                of_orders,
+                of_sales
             ]
         )
     );

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use waitless_job::{BucketKey, JobRecord, JobState, Progress};
-use waitless_scheduler::{Binding, run_progress};
+use waitless_scheduler::{Binding, PausedLimit, run_progress};
+use waitless_store::model::LimitView;
 
 use crate::scene::{NOW, job, limit, needs};
 
@@ -89,6 +90,39 @@ fn a_run_ends_when_its_slowest_bucket_has_granted_the_last_request() {
     let eta = progress.eta.expect("something is left");
     assert_eq!(eta.binding, Binding::Bucket { bucket: "a/sales".parse().expect("a bucket") });
     assert_eq!(eta.at, NOW.plus(14 * 60_000 + REQUEST_MS));
+}
+
+#[test]
+fn a_paused_limit_is_named_and_the_rest_of_the_run_has_its_end() {
+    let pages = |groups: &[(&str, u32)], left| JobRecord {
+        needs: needs(groups),
+        progress: Progress { requests_done: 0, requests_total: Some(left), rows: 0 },
+        ..job(JobState::Waiting)
+    };
+    let jobs = [
+        pages(&[("orders", 1)], 5),
+        pages(&[("sales", 1)], 40),
+        pages(&[("orders", 1), ("sales", 1)], 2),
+    ];
+    let sales = LimitView {
+        paused: Some("not in the token".into()),
+        ..limit("a/sales", "1/h burst 1 margin 0")
+    };
+    let limits = [limit("a/orders", "1/min burst 1 margin 0"), sales];
+    let progress = run_progress(&jobs, &limits, 8, REQUEST_MS, NOW);
+    let sales = PausedLimit {
+        bucket: "a/sales".parse().expect("a bucket"),
+        reason: "not in the token".into(),
+        jobs: 2,
+        requests_left: 42,
+    };
+    assert_eq!(progress.paused, [sales]);
+    assert_eq!(progress.requests_left, 47);
+    let eta = progress.eta.expect("the orders of one job are left");
+    assert_eq!(eta.at, NOW.plus(4 * 60_000 + REQUEST_MS));
+
+    let progress = run_progress(&jobs[1..2], &limits, 8, REQUEST_MS, NOW);
+    assert_eq!((progress.requests_left, progress.eta), (40, None));
 }
 
 #[test]

@@ -62,6 +62,7 @@ pub(crate) fn limit(bucket: &str, policy: &str) -> LimitView {
         bucket: bucket.parse().expect("a bucket"),
         policy: policy.parse().expect("a limit"),
         state: None,
+        paused: None,
         waiting: 0,
         running: 0,
     }

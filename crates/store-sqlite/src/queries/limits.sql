@@ -1,9 +1,10 @@
 -- limits: every limit with its bucket, in order of buckets.
 -- Returns rows:
---   account, limit_group, tokens, interval_ms, burst, margin_ms, t, ts, iv, hold;
+--   account, limit_group, tokens, interval_ms, burst, margin_ms, paused, t, ts, iv, hold;
 --   the last four are NULL for a full bucket.
 SELECT
-    limits.account, limits.limit_group, tokens, interval_ms, burst, margin_ms, t, ts, iv, hold
+    limits.account, limits.limit_group, tokens, interval_ms, burst, margin_ms, paused,
+    t, ts, iv, hold
 FROM limits
 LEFT JOIN buckets
     ON buckets.account = limits.account AND buckets.limit_group = limits.limit_group

@@ -2,7 +2,8 @@
 --   :account
 -- Returns rows as `limits` does.
 SELECT
-    limits.account, limits.limit_group, tokens, interval_ms, burst, margin_ms, t, ts, iv, hold
+    limits.account, limits.limit_group, tokens, interval_ms, burst, margin_ms, paused,
+    t, ts, iv, hold
 FROM limits
 LEFT JOIN buckets
     ON buckets.account = limits.account AND buckets.limit_group = limits.limit_group

@@ -29,7 +29,7 @@ pub(super) fn audit(connection: &Connection) -> Result<Audit> {
         delayed: all(connection, queries::DELAYED, &[], moment_and_id)?,
         leased: all(connection, queries::LEASED, &[], moment_and_id)?,
         limits: all(connection, queries::LIMITS, &[], |row| {
-            Ok((rows::bucket_key(row, 0)?, rows::policy(row, 2)?))
+            Ok((rows::bucket_key(row, 0)?, rows::limit(row, 2)?))
         })?,
         buckets: all(connection, queries::BUCKETS, &[], |row| {
             Ok((rows::bucket_key(row, 4)?, rows::bucket(row, 0)?))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, Result, Row, ToSql, named_params};
 use waitless_job::{AccountId, BucketKey, LaneKey};
-use waitless_store::model::LimitView;
+use waitless_store::model::{Limit, LimitView};
 
 use crate::{
     queries,
@@ -26,10 +26,12 @@ pub(super) fn limits(
     let running = per_bucket(all(connection, queries::RUNNING, &[], lane_and_jobs)?);
     all(connection, limits, which, |row| {
         let bucket = rows::bucket_key(row, 0)?;
-        let is_stored = row.get_ref(6)? != rusqlite::types::ValueRef::Null;
+        let Limit { policy, paused } = rows::limit(row, 2)?;
+        let is_stored = row.get_ref(7)? != rusqlite::types::ValueRef::Null;
         Ok(LimitView {
-            policy: rows::policy(row, 2)?,
-            state: if is_stored { Some(rows::bucket(row, 6)?) } else { None },
+            policy,
+            state: if is_stored { Some(rows::bucket(row, 7)?) } else { None },
+            paused,
             waiting: waiting.get(&bucket).copied().unwrap_or(0),
             running: running.get(&bucket).copied().unwrap_or(0),
             bucket,

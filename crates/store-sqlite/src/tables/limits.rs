@@ -1,27 +1,34 @@
 //! Limits, buckets, accounts and runs.
 
 use rusqlite::{Connection, Result, named_params};
-use waitless_bucket::{BucketState, Policy};
+use waitless_bucket::BucketState;
 use waitless_job::{AccountId, BucketKey};
-use waitless_store::model::{Account, Run};
+use waitless_store::model::{Account, Limit, Run};
 
 use crate::{
     queries,
-    rows::{self, execute, optional},
+    rows::{self, all, execute, optional},
 };
 
-pub(super) fn limit(connection: &Connection, bucket: &BucketKey) -> Result<Option<Policy>> {
+pub(super) fn limit(connection: &Connection, bucket: &BucketKey) -> Result<Option<Limit>> {
     let which = named_params! {
         ":account": bucket.account.as_str(), ":limit_group": bucket.group.as_str(),
     };
-    optional(connection, queries::LIMIT, which, |row| rows::policy(row, 0))
+    optional(connection, queries::LIMIT, which, |row| rows::limit(row, 0))
 }
 
-pub(super) fn put_limit(
+pub(super) fn limits_of(
     connection: &Connection,
-    bucket: &BucketKey,
-    policy: &Policy,
-) -> Result<()> {
+    account: &AccountId,
+) -> Result<Vec<(BucketKey, Limit)>> {
+    let which = named_params! { ":account": account.as_str() };
+    all(connection, queries::LIMITS_OF, which, |row| {
+        Ok((rows::bucket_key(row, 0)?, rows::limit(row, 2)?))
+    })
+}
+
+pub(super) fn put_limit(connection: &Connection, bucket: &BucketKey, limit: &Limit) -> Result<()> {
+    let Limit { policy, paused } = limit;
     let limit = named_params! {
         ":account": bucket.account.as_str(),
         ":limit_group": bucket.group.as_str(),
@@ -29,6 +36,7 @@ pub(super) fn put_limit(
         ":interval_ms": policy.interval_ms().cast_signed(),
         ":burst": policy.burst(),
         ":margin_ms": policy.margin_ms(),
+        ":paused": paused,
     };
     execute(connection, queries::PUT_LIMIT, limit).map(drop)
 }
@@ -67,6 +75,8 @@ pub(super) fn put_account(connection: &Connection, account: &Account) -> Result<
         ":upstream": account.upstream,
         ":added_at": account.added_at.0,
         ":token_expires_at": account.token_expires_at.map(|at| at.0),
+        ":token_family": account.token_family,
+        ":categories": account.categories.as_ref().map(|categories| rows::json_of(categories)),
         ":paused": account.paused,
     };
     execute(connection, queries::PUT_ACCOUNT, account).map(drop)

@@ -7,11 +7,11 @@ mod limits;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use waitless_bucket::{BucketState, Policy, UnixMillis};
+use waitless_bucket::{BucketState, UnixMillis};
 use waitless_job::{AccountId, BucketKey, JobId, JobRecord, LaneKey, LeaseToken};
 use waitless_store::{
     StoreError, Tables,
-    model::{Account, Lane, Rank, Run},
+    model::{Account, Lane, Limit, Rank, Run},
     ops::Accounts,
 };
 
@@ -40,12 +40,16 @@ impl<'a> SqliteTables<'a> {
 }
 
 impl Tables for SqliteTables<'_> {
-    fn limit(&mut self, bucket: &BucketKey) -> Result<Option<Policy>> {
+    fn limit(&mut self, bucket: &BucketKey) -> Result<Option<Limit>> {
         self.with(|connection| limits::limit(connection, bucket))
     }
 
-    fn put_limit(&mut self, bucket: &BucketKey, policy: &Policy) -> Result<()> {
-        self.with(|connection| limits::put_limit(connection, bucket, policy))
+    fn put_limit(&mut self, bucket: &BucketKey, limit: &Limit) -> Result<()> {
+        self.with(|connection| limits::put_limit(connection, bucket, limit))
+    }
+
+    fn limits_of(&mut self, account: &AccountId) -> Result<Vec<(BucketKey, Limit)>> {
+        self.with(|connection| limits::limits_of(connection, account))
     }
 
     fn bucket(&mut self, bucket: &BucketKey) -> Result<Option<BucketState>> {

@@ -64,7 +64,7 @@ pub async fn jobs_that_come_while_an_account_is_paused_wait_for_it(store: &dyn S
     scene.is_sound().await;
 }
 
-/// What people call it and when its token expires may change; its pause, and when it was first
+/// What people call it and what is known of its token may change; its pause, and when it was first
 /// seen, do not.
 pub async fn an_account_keeps_its_pause_when_it_is_changed(store: &dyn Store) {
     let scene = Scene::with(store, &[]).await;
@@ -75,6 +75,8 @@ pub async fn an_account_keeps_its_pause_when_it_is_changed(store: &dyn Store) {
         upstream: "elsewhere".into(),
         added_at: at(99),
         token_expires_at: None,
+        token_family: None,
+        categories: Some(Vec::new()),
         ..account("a")
     };
     store.put_account(changed.clone()).await.expect("an account can be changed");

@@ -27,6 +27,7 @@ pub mod enqueue;
 pub mod lanes;
 pub mod leases;
 pub mod outcomes;
+pub mod pauses;
 pub mod permits;
 pub mod readers;
 mod scene;
@@ -114,6 +115,15 @@ macro_rules! conformance {
                 reports_are_answered_in_order
                 prune_removes_what_ended_before_a_moment
                 a_job_that_was_given_up_can_be_put_back
+            }
+            pauses {
+                a_paused_limit_starts_nothing_until_it_is_resumed
+                the_limits_that_a_pause_changes_are_counted
+                a_limit_keeps_its_pause_when_it_is_changed
+                a_lane_waits_for_its_account_and_for_its_limits
+                a_running_job_gets_no_permit_of_a_paused_limit
+                nobody_takes_tokens_of_a_paused_limit
+                a_job_that_pauses_its_limits_waits_for_them
             }
             permits {
                 a_granted_permit_takes_its_tokens

@@ -247,6 +247,8 @@ pub(super) fn account(id: &str) -> Account {
         upstream: Arc::from("wb"),
         added_at: NOW,
         token_expires_at: Some(at(86_400_000)),
+        token_family: Some("service".into()),
+        categories: Some(vec!["Content".into(), "a \"+\", Ю".into()]),
         paused: None,
     }
 }

@@ -11,13 +11,14 @@ use crate::{
     ops::{Acquire, Acquired, OnDenied, Taken},
 };
 
-/// What a job of a paused account is told to wait, in milliseconds: nobody knows how long that is.
+/// What is told to wait, in milliseconds, while an account or a limit is paused: nobody knows how
+/// long that is.
 const PAUSED_WAIT_MS: u64 = 60_000;
 
 /// A permit for a running job, or, in the same step, the job back in its lane.
 ///
 /// A job that runs does not pass a more urgent one that waits for the same token: an import which
-/// rides its burst gives way to an interactive job. A job of a paused account gets none.
+/// rides its burst gives way to an interactive job. On a paused account or limit nobody gets any.
 ///
 /// # Errors
 /// [`StoreError::UnknownLimit`](crate::StoreError::UnknownLimit),
@@ -35,7 +36,7 @@ pub fn acquire(tables: &mut dyn Tables, acquire: &Acquire, now: UnixMillis) -> R
     let loaded = lane::load(tables, &job.account, &acquire.needs)?;
 
     let wait_ms = match lane::evaluate(&loaded, now) {
-        _ if lane::is_paused(tables, &job.account)? => PAUSED_WAIT_MS,
+        _ if lane::is_paused(tables, &job.account, &loaded)? => PAUSED_WAIT_MS,
         AllDecision::Denied { wait_ms, .. } => wait_ms,
         AllDecision::Allowed(_) if more_urgent_waits(tables, &job, &loaded, now)? => 0,
         AllDecision::Allowed(states) => {
@@ -112,6 +113,9 @@ pub fn take(
     }
     for one in &loaded {
         one.check_cost()?;
+    }
+    if let Some(paused) = loaded.iter().find(|one| one.is_paused) {
+        return Ok(Taken::Denied { wait_ms: PAUSED_WAIT_MS, bucket: paused.bucket.clone() });
     }
     match lane::evaluate(&loaded, now) {
         AllDecision::Allowed(states) => {

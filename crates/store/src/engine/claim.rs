@@ -34,10 +34,10 @@ fn claim_one(
     let Some(head) = tables.lane_head(&pick.lane)? else {
         return Ok(None);
     };
-    if lane::is_paused(tables, &head.account)? {
+    let loaded = lane::load(tables, &head.account, &head.needs)?;
+    if lane::is_paused(tables, &head.account, &loaded)? {
         return Ok(None);
     }
-    let loaded = lane::load(tables, &head.account, &head.needs)?;
     let AllDecision::Allowed(states) = lane::evaluate(&loaded, now) else {
         lane::replace(tables, &pick.lane, 0, now)?;
         return Ok(None);

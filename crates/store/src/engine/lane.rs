@@ -16,6 +16,7 @@ pub(super) struct Loaded {
     pub(super) bucket: BucketKey,
     pub(super) policy: Policy,
     pub(super) state: Option<BucketState>,
+    pub(super) is_paused: bool,
     pub(super) cost: waitless_bucket::Cost,
 }
 
@@ -25,11 +26,12 @@ impl Loaded {
         bucket: BucketKey,
         cost: waitless_bucket::Cost,
     ) -> Result<Self> {
-        let policy = tables
+        let limit = tables
             .limit(&bucket)?
             .ok_or_else(|| StoreError::UnknownLimit { bucket: bucket.clone() })?;
         let state = tables.bucket(&bucket)?;
-        Ok(Self { bucket, policy, state, cost })
+        let is_paused = limit.paused.is_some();
+        Ok(Self { bucket, policy: limit.policy, state, is_paused, cost })
     }
 
     /// Refuses a cost that the bucket can never hold: waiting for it would never end.
@@ -127,17 +129,25 @@ pub(super) fn replace(
 }
 
 fn place_of(tables: &mut dyn Tables, head: &JobRecord, now: UnixMillis) -> Result<Place> {
-    if is_paused(tables, &head.account)? {
+    let loaded = load(tables, &head.account, &head.needs)?;
+    if is_paused(tables, &head.account, &loaded)? {
         return Ok(Place::Paused);
     }
-    let loaded = load(tables, &head.account, &head.needs)?;
     Ok(match evaluate(&loaded, now) {
         AllDecision::Allowed(_) => Place::Ready(rank(head, &loaded, now)),
         AllDecision::Denied { wait_ms, .. } => Place::Parked { ready_at: now.plus(wait_ms) },
     })
 }
 
-pub(super) fn is_paused(tables: &mut dyn Tables, account: &AccountId) -> Result<bool> {
+/// Whether an account, or one of these limits of it, is paused.
+pub(super) fn is_paused(
+    tables: &mut dyn Tables,
+    account: &AccountId,
+    loaded: &[Loaded],
+) -> Result<bool> {
+    if loaded.iter().any(|one| one.is_paused) {
+        return Ok(true);
+    }
     Ok(tables.account(account)?.is_some_and(|account| account.paused.is_some()))
 }
 

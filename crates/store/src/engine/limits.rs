@@ -1,17 +1,15 @@
-use std::sync::Arc;
-
 use waitless_bucket::{
     BucketState, Policy, UnixMillis, change_policy, charge, observe_remaining, reject, release,
 };
-use waitless_job::{AccountId, BucketKey, Cost, Feedback};
+use waitless_job::{BucketKey, Cost, Feedback};
 
 use super::{
     Result, Tables,
     lane::{self, Loaded},
 };
-use crate::model::Account;
+use crate::model::{Account, Limit};
 
-/// Sets limits; buckets and lanes that they change are carried over.
+/// Sets limits; buckets and lanes that they change are carried over, and a pause stays.
 ///
 /// # Errors
 /// Only those of the tables.
@@ -22,13 +20,14 @@ pub fn set_limits(
 ) -> Result<()> {
     for (bucket, new) in limits {
         let old = tables.limit(bucket)?;
-        if old.as_ref() == Some(new) {
+        if old.as_ref().is_some_and(|old| old.policy == *new) {
             continue;
         }
-        if let (Some(old), Some(state)) = (old, tables.bucket(bucket)?) {
-            tables.put_bucket(bucket, &change_policy(&state, &old, new, now))?;
+        if let (Some(old), Some(state)) = (&old, tables.bucket(bucket)?) {
+            tables.put_bucket(bucket, &change_policy(&state, &old.policy, new, now))?;
         }
-        tables.put_limit(bucket, new)?;
+        let paused = old.and_then(|old| old.paused);
+        tables.put_limit(bucket, &Limit { policy: *new, paused })?;
         lane::replace_all_on(tables, bucket, now)?;
     }
     Ok(())
@@ -48,26 +47,6 @@ pub fn put_account(tables: &mut dyn Tables, account: &Account) -> Result<()> {
         None => Account { paused: None, ..account.clone() },
     };
     tables.put_account(&account)
-}
-
-/// Pauses an account's lanes with a reason, or resumes them. Answers whether the account is known.
-///
-/// # Errors
-/// Only those of the tables.
-pub fn pause_account(
-    tables: &mut dyn Tables,
-    id: &AccountId,
-    reason: Option<&str>,
-    now: UnixMillis,
-) -> Result<bool> {
-    let Some(account) = tables.account(id)? else {
-        return Ok(false);
-    };
-    tables.put_account(&Account { paused: reason.map(Arc::from), ..account })?;
-    for key in tables.lanes_of(id)? {
-        lane::replace(tables, &key, 0, now)?;
-    }
-    Ok(true)
 }
 
 /// Takes down what an upstream's answer said about a bucket.

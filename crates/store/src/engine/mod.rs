@@ -9,6 +9,7 @@ mod enqueue;
 mod lane;
 mod leases;
 mod limits;
+mod pauses;
 mod requeue;
 mod settle;
 mod steps;
@@ -18,7 +19,8 @@ pub use claim::claim;
 pub use due::due;
 pub use enqueue::enqueue;
 pub use leases::{reap, renew};
-pub use limits::{feedback, pause_account, put_account, set_limits};
+pub use limits::{feedback, put_account, set_limits};
+pub use pauses::{pause_account, pause_limits};
 pub use requeue::requeue;
 pub use settle::settle;
 

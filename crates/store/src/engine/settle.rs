@@ -3,7 +3,7 @@ use std::sync::Arc;
 use waitless_bucket::{UnixMillis, give_back};
 use waitless_job::{BucketKey, JobRecord, JobState};
 
-use super::{Result, Tables, lane};
+use super::{Result, Tables, lane, pauses::pause_limits};
 use crate::ops::{LeaseRef, Outcome, Saved, Settle, Settled, Unspent};
 
 /// Takes down how an attempt ended.
@@ -15,6 +15,9 @@ pub fn settle(tables: &mut dyn Tables, settle: &Settle, now: UnixMillis) -> Resu
         return Ok(Settled::Stale);
     };
     let job = apply_saved(tables, before.clone(), &settle.saved, now)?;
+    if let Outcome::Pause { groups, reason } = &settle.outcome {
+        pause_limits(tables, &job.account, Some(groups), Some(reason), now)?;
+    }
     let job = settled(job, &settle.outcome, now);
     tables.update_job(&before, &job)?;
     if job.state == JobState::Waiting {
@@ -76,7 +79,7 @@ fn settled(job: JobRecord, outcome: &Outcome, now: UnixMillis) -> JobRecord {
             snoozes: job.snoozes + 1,
             ..job
         },
-        Outcome::HandBack => JobRecord { state: JobState::Waiting, ..job },
+        Outcome::HandBack | Outcome::Pause { .. } => JobRecord { state: JobState::Waiting, ..job },
         Outcome::Retry { at, error } => {
             let retryable = JobRecord { state: JobState::Retryable, run_at: *at, ..job };
             failed(retryable, error, now)

@@ -1,9 +1,13 @@
 //! The [`Store`] of everything that runs steps as transactions.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use tokio::sync::watch;
 use waitless_bucket::{Cost, Policy, UnixMillis};
-use waitless_job::{AccountId, BucketKey, Feedback, JobId, JobRecord, NewJob, WorkerName};
+use waitless_job::{
+    AccountId, BucketKey, Feedback, JobId, JobRecord, LimitGroup, NewJob, WorkerName,
+};
 
 use super::Result;
 use crate::{
@@ -55,6 +59,24 @@ impl<T: Transact> Store for T {
             .await?;
         changed(self);
         Ok(known)
+    }
+
+    async fn pause_limits(
+        &self,
+        account: AccountId,
+        groups: Option<Vec<LimitGroup>>,
+        reason: Option<Arc<str>>,
+        now: UnixMillis,
+    ) -> Result<usize> {
+        let changed_limits = self
+            .transact(move |tables| {
+                engine::pause_limits(tables, &account, groups.as_deref(), reason.as_ref(), now)
+            })
+            .await?;
+        if changed_limits > 0 {
+            changed(self);
+        }
+        Ok(changed_limits)
     }
 
     async fn put_run(&self, run: Run) -> Result<()> {

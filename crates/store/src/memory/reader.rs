@@ -57,10 +57,11 @@ impl Reader for MemoryStore {
             .limits
             .iter()
             .filter(|(bucket, _)| account.as_ref().is_none_or(|id| *id == bucket.account));
-        let views = wanted.map(|(bucket, policy)| LimitView {
+        let views = wanted.map(|(bucket, limit)| LimitView {
             bucket: bucket.clone(),
-            policy: *policy,
+            policy: limit.policy,
             state: state.buckets.get(bucket).copied(),
+            paused: limit.paused.clone(),
             waiting: waiting_on(&state, bucket),
             running: running_on(&state, bucket),
         });
@@ -86,7 +87,7 @@ impl Reader for MemoryStore {
             wait_lists: lists.collect(),
             delayed: state.delayed.iter().copied().collect(),
             leased: state.leased.iter().copied().collect(),
-            limits: state.limits.iter().map(|(key, policy)| (key.clone(), *policy)).collect(),
+            limits: state.limits.iter().map(|(key, limit)| (key.clone(), limit.clone())).collect(),
             buckets: state.buckets.iter().map(|(key, bucket)| (key.clone(), *bucket)).collect(),
             accounts: state.accounts.values().cloned().collect(),
             enqueued: state.enqueued,

@@ -3,14 +3,14 @@ use std::{
     sync::Arc,
 };
 
-use waitless_bucket::{BucketState, Policy, UnixMillis};
+use waitless_bucket::{BucketState, UnixMillis};
 use waitless_job::{
     AccountId, BucketKey, Class, JobId, JobRecord, JobState, LaneKey, LeaseToken, Needs, RunId,
 };
 
 use crate::{
     StoreError, Tables,
-    model::{Account, Lane, Place, Pruned, Rank, Run},
+    model::{Account, Lane, Limit, Place, Pruned, Rank, Run},
     ops::Accounts,
 };
 
@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, StoreError>;
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) limits: BTreeMap<BucketKey, Policy>,
+    pub(super) limits: BTreeMap<BucketKey, Limit>,
     pub(super) buckets: BTreeMap<BucketKey, BucketState>,
     pub(super) accounts: BTreeMap<AccountId, Account>,
     pub(super) runs: BTreeMap<RunId, Run>,
@@ -130,13 +130,18 @@ fn lease_end(job: &JobRecord) -> UnixMillis {
 }
 
 impl Tables for State {
-    fn limit(&mut self, bucket: &BucketKey) -> Result<Option<Policy>> {
-        Ok(self.limits.get(bucket).copied())
+    fn limit(&mut self, bucket: &BucketKey) -> Result<Option<Limit>> {
+        Ok(self.limits.get(bucket).cloned())
     }
 
-    fn put_limit(&mut self, bucket: &BucketKey, policy: &Policy) -> Result<()> {
-        self.limits.insert(bucket.clone(), *policy);
+    fn put_limit(&mut self, bucket: &BucketKey, limit: &Limit) -> Result<()> {
+        self.limits.insert(bucket.clone(), limit.clone());
         Ok(())
+    }
+
+    fn limits_of(&mut self, account: &AccountId) -> Result<Vec<(BucketKey, Limit)>> {
+        let of_account = self.limits.iter().filter(|(bucket, _)| bucket.account == *account);
+        Ok(of_account.map(|(bucket, limit)| (bucket.clone(), limit.clone())).collect())
     }
 
     fn bucket(&mut self, bucket: &BucketKey) -> Result<Option<BucketState>> {

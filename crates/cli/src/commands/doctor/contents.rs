@@ -84,7 +84,7 @@ fn clock(audit: &Audit, now: UnixMillis) -> Vec<Finding> {
 /// Limits on which waiting jobs wait for ever.
 fn impossible(audit: &Audit) -> Vec<Finding> {
     let limits: HashMap<&BucketKey, u32> =
-        audit.limits.iter().map(|(bucket, policy)| (bucket, policy.burst())).collect();
+        audit.limits.iter().map(|(bucket, limit)| (bucket, limit.policy.burst())).collect();
     let mut stuck: BTreeMap<(BucketKey, u32), u64> = BTreeMap::new();
     let waits = |job: &&JobRecord| !job.state.is_final() && job.state != JobState::Running;
     for job in audit.jobs.iter().filter(waits) {

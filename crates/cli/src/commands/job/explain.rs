@@ -84,9 +84,12 @@ pub(super) fn headline(
                     around.bucket_text(bucket),
                     when(*until)
                 ),
-                Some(BlockedBy::Paused { reason }) => {
-                    let account = around.account_text(&job.account);
-                    format!("account {account} is paused: {}", printable(reason))
+                Some(BlockedBy::Paused { bucket, reason }) => {
+                    let what = match bucket {
+                        Some(bucket) => format!("limit {}", around.bucket_text(bucket)),
+                        None => format!("account {}", around.account_text(&job.account)),
+                    };
+                    format!("{what} is paused: {}", printable(reason))
                 }
                 Some(BlockedBy::Slots) | None => {
                     format!("{place} in line for a slot; its tokens are there")

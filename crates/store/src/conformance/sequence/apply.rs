@@ -6,7 +6,7 @@ use waitless_bucket::UnixMillis;
 use waitless_job::{JobState, LaneKey};
 
 use super::{
-    course::{Course, account, bucket, draws, kind, needs, policy, run, saved, text},
+    course::{Course, account, bucket, draws, group, kind, needs, policy, run, saved, text},
     operation::{FilterSpec, Reading, What},
 };
 use crate::{
@@ -49,6 +49,8 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
                 name: text(*named),
                 added_at: now,
                 token_expires_at: (*named % 2 == 0).then_some(now),
+                token_family: (*named % 3 == 0).then(|| text(*named)),
+                categories: (*named % 5 > 0).then(|| (0..*named % 5).map(text).collect()),
                 paused: paused.then(|| "given".into()),
                 ..account_named(account(*of).as_str())
             };
@@ -57,6 +59,11 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
         What::Pause { account: of, reason } => {
             let reason = reason.map(|number| text(number).to_string());
             Answer::new(&store.pause_account(account(*of), reason, now).await)
+        }
+        What::PauseLimits { account: of, groups, reason } => {
+            let groups =
+                groups.as_ref().map(|numbers| numbers.iter().copied().map(group).collect());
+            Answer::new(&store.pause_limits(account(*of), groups, reason.map(text), now).await)
         }
         What::PutRun { run: of, named } => {
             let run = Run { id: run(*of), name: text(*named), started_at: now };

@@ -174,6 +174,10 @@ impl Course {
             }
             OutcomeSpec::Cancel => Outcome::Cancel { reason: "not wanted".into() },
             OutcomeSpec::Dead => Outcome::Dead { reason: "cannot be".into() },
+            OutcomeSpec::Pause { groups, reason } => Outcome::Pause {
+                groups: groups.iter().map(|number| group(*number)).collect(),
+                reason: text(*reason),
+            },
             OutcomeSpec::HandBack => Outcome::HandBack,
         }
     }
@@ -246,7 +250,7 @@ pub(super) fn saved(spec: &SavedSpec, now: UnixMillis) -> Saved {
     }
 }
 
-fn group(number: u8) -> LimitGroup {
+pub(super) fn group(number: u8) -> LimitGroup {
     read(GROUPS[usize::from(number) % GROUPS.len()])
 }
 

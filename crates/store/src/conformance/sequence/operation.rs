@@ -22,6 +22,7 @@ pub(super) enum What {
     SetLimits(Vec<(BucketIndex, u8)>),
     PutAccount { account: u8, named: u8, paused: bool },
     Pause { account: u8, reason: Option<u8> },
+    PauseLimits { account: u8, groups: Option<Vec<u8>>, reason: Option<u8> },
     PutRun { run: u8, named: u8 },
     Enqueue(Vec<JobSpec>),
     Due { limit: usize, only: Option<Vec<u8>>, except: Vec<u8> },
@@ -98,6 +99,7 @@ pub(super) enum OutcomeSpec {
     Retry(i64),
     Cancel,
     Dead,
+    Pause { groups: Vec<u8>, reason: u8 },
     HandBack,
 }
 

@@ -46,6 +46,9 @@ fn what() -> impl Strategy<Value = What> {
         1 => account.prop_map(|(account, named, paused)| What::PutAccount { account, named, paused }),
         2 => (0..4_u8, of(any::<u8>()))
             .prop_map(|(account, reason)| What::Pause { account, reason }),
+        2 => (0..4_u8, weighted(0.7, vec(0..3_u8, 0..3)), of(0..4_u8)).prop_map(
+            |(account, groups, reason)| What::PauseLimits { account, groups, reason }
+        ),
         1 => (0..3_u8, any::<u8>()).prop_map(|(run, named)| What::PutRun { run, named }),
         10 => vec(job(), 0..4).prop_map(What::Enqueue),
         6 => (0..6_usize, weighted(0.2, vec(0..4_u8, 0..3)), vec(0..3_u8, 0..2))
@@ -136,6 +139,8 @@ fn outcome() -> impl Strategy<Value = OutcomeSpec> {
         3 => moment().prop_map(OutcomeSpec::Retry),
         1 => Just(OutcomeSpec::Cancel),
         1 => Just(OutcomeSpec::Dead),
+        1 => (vec(0..3_u8, 0..3), 0..4_u8)
+            .prop_map(|(groups, reason)| OutcomeSpec::Pause { groups, reason }),
         1 => Just(OutcomeSpec::HandBack),
     ]
 }
