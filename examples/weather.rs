@@ -43,7 +43,7 @@ async fn fetch(
     job: Job<Station>,
     ctx: JobContext,
 ) -> HandlerResult {
-    let key = Credential { secret: Secret::new("demo-key"), family: "key".into() };
+    let key = Credential::new(Secret::new("demo-key"), "key");
     let first = job.checkpoint::<u32>()?.unwrap_or(0);
     for month in first..job.args.months {
         let request = Request::new("history", key.clone(), job.record.id)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, timeout};
 
-use crate::{ClientConfig, Phase, Secret, UpstreamError, excerpt};
+use crate::{ClientConfig, Credential, Phase, UpstreamError, excerpt};
 
 /// A body that brings at least so much within the idle timeout is alive.
 const PROGRESS_BYTES: u64 = 16 << 10;
@@ -14,7 +14,7 @@ pub(crate) struct Body {
     response: reqwest::Response,
     /// Without the query.
     pub(crate) url: String,
-    pub(crate) secret: Secret,
+    pub(crate) credential: Credential,
     idle_timeout_ms: u64,
     bytes_max: u64,
     bytes: u64,
@@ -29,19 +29,24 @@ impl Body {
     pub(crate) fn new(
         response: reqwest::Response,
         url: String,
-        secret: Secret,
+        credential: Credential,
         config: &ClientConfig,
     ) -> Self {
         Self {
             response,
             url,
-            secret,
+            credential,
             idle_timeout_ms: config.idle_timeout_ms,
             bytes_max: config.body_bytes_max,
             bytes: 0,
             waited: Duration::ZERO,
             bytes_of_progress: 0,
         }
+    }
+
+    /// Takes no more than so many bytes, if that is less than the client may take.
+    pub(crate) fn lower_bytes_max(&mut self, bytes_max: u64) {
+        self.bytes_max = self.bytes_max.min(bytes_max);
     }
 
     /// The next piece, or `None` at the end.
@@ -59,7 +64,7 @@ impl Body {
         let piece = piece.map_err(|error| UpstreamError::Cut {
             url: self.url.clone(),
             bytes: self.bytes,
-            reason: excerpt::causes(error, &self.secret),
+            reason: excerpt::causes(error, &self.credential),
         })?;
         let Some(piece) = piece else { return Ok(None) };
 

@@ -1,6 +1,6 @@
 //! What of an upstream's words gets into our error texts.
 
-use crate::Secret;
+use crate::Credential;
 
 /// Characters of a body's beginning that an error shows.
 pub(crate) const BEGINNING_CHARS: usize = 80;
@@ -13,8 +13,8 @@ pub(crate) const MESSAGE_CHARS: usize = 300;
 /// terminal that shows them.
 ///
 /// Redacted before it is cut, because a cut could leave half of the credential standing.
-pub(crate) fn printable(text: &str, secret: &Secret, chars_max: usize) -> String {
-    let text = secret.redact(text);
+pub(crate) fn printable(text: &str, credential: &Credential, chars_max: usize) -> String {
+    let text = credential.redact(text);
     let mut shown = String::new();
     let mut count = 0;
     for c in text.trim().chars() {
@@ -35,7 +35,7 @@ pub(crate) fn printable(text: &str, secret: &Secret, chars_max: usize) -> String
 
 /// The upstream's own words in an error body: the first of `fields` that is a text, or a list of
 /// texts, at the top of a JSON object; else the beginning of the body.
-pub(crate) fn message(body: &[u8], fields: &[String], secret: &Secret) -> String {
+pub(crate) fn message(body: &[u8], fields: &[String], credential: &Credential) -> String {
     let text = String::from_utf8_lossy(body);
     let json: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     let named = json.as_ref().and_then(|json| {
@@ -49,26 +49,31 @@ pub(crate) fn message(body: &[u8], fields: &[String], secret: &Secret) -> String
         })
     });
     match named {
-        Some(named) => printable(&named, secret, MESSAGE_CHARS),
+        Some(named) => printable(&named, credential, MESSAGE_CHARS),
         None if text.trim().is_empty() => "no message".to_owned(),
-        None => printable(&text, secret, BEGINNING_CHARS),
+        None => printable(&text, credential, BEGINNING_CHARS),
     }
 }
 
 /// An error of the HTTP library and its causes in one line, without the URL (which has the query in
 /// it) and without the credential.
-pub(crate) fn causes(error: reqwest::Error, secret: &Secret) -> String {
+pub(crate) fn causes(error: reqwest::Error, credential: &Credential) -> String {
     let text = waitless_job::with_causes(&error.without_url());
-    printable(&text, secret, MESSAGE_CHARS)
+    printable(&text, credential, MESSAGE_CHARS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Secret;
+
+    fn credential() -> Credential {
+        Credential::new(Secret::new("s3cret"), "any")
+    }
 
     #[test]
     fn an_excerpt_is_one_printable_line_without_the_credential() {
-        let secret = Secret::new("s3cret");
+        let secret = credential();
         let text = "  <h1>\x1b[31m Hello\n\n s3cret</h1>";
         assert_eq!(printable(text, &secret, 80), "<h1>[31m Hello [redacted]</h1>");
         assert_eq!(printable("s3cret", &secret, 4), "[red…");
@@ -76,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_message_is_found_as_a_text_or_a_list_of_texts_or_is_the_beginning() {
-        let secret = Secret::new("s3cret");
+        let secret = credential();
         let fields = ["detail", "errors"].map(str::to_owned);
         let message = |body: &str| message(body.as_bytes(), &fields, &secret);
         assert_eq!(message(r#"{"title":"t","detail":"too s3cret"}"#), "too [redacted]");

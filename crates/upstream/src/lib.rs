@@ -29,6 +29,7 @@ mod catalogue;
 mod classify;
 mod client;
 mod config;
+mod envelope;
 mod error;
 mod excerpt;
 mod hints;
@@ -36,16 +37,20 @@ mod request;
 mod rows;
 mod secret;
 mod splitter;
+mod strings;
+#[cfg(test)]
+mod whole;
 
 pub use answer::Answer;
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use catalogue::{
-    AnswerCost, Catalogue, CatalogueError, CatalogueFile, Category, Change, CredentialHeader,
-    DailyCap, Endpoint, Group, LimitsError, PathError, PolicyChange, ScaleError, Statuses, Summary,
-    UnknownFamily, changes,
+    AnswerCost, Catalogue, CatalogueError, CatalogueFile, Category, Change, ClientSecretHeader,
+    CredentialHeader, DailyCap, Endpoint, Group, LimitsError, PathError, PolicyChange, ScaleError,
+    Statuses, Summary, UnknownFamily, changes,
 };
 pub use client::Client;
 pub use config::ClientConfig;
+pub use envelope::ENVELOPE_BYTES_MAX;
 pub use error::{CallError, Phase, UpstreamError};
 pub use hints::{Hints, RetryHint, RetryUnit};
 pub use request::{Credential, Request};

@@ -1,3 +1,4 @@
+use serde_json::Value;
 use waitless_job::JobId;
 
 use crate::{BaseUrl, Secret};
@@ -7,8 +8,31 @@ use crate::{BaseUrl, Secret};
 pub struct Credential {
     /// Goes into the header that the catalogue names.
     pub secret: Secret,
+    /// Of whoever made the program that asks. Goes into a header of its own, for families whose
+    /// credentials are only good with it: see [`CredentialHeader::client_secret`].
+    ///
+    /// [`CredentialHeader::client_secret`]: crate::CredentialHeader::client_secret
+    pub client_secret: Option<Secret>,
     /// One of the catalogue's families.
     pub family: String,
+}
+
+impl Credential {
+    /// A credential that is good by itself.
+    #[must_use]
+    pub fn new(secret: Secret, family: impl Into<String>) -> Self {
+        Self { secret, client_secret: None, family: family.into() }
+    }
+
+    /// The text with every occurrence of its secrets blotted out, as [`Secret::redact`] does.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let text = self.secret.redact(text);
+        match &self.client_secret {
+            Some(secret) => secret.redact(&text),
+            None => text,
+        }
+    }
 }
 
 /// One request to one endpoint of a catalogue.
@@ -17,7 +41,9 @@ pub struct Request {
     pub(crate) endpoint: String,
     pub(crate) credential: Credential,
     pub(crate) job: JobId,
+    pub(crate) places: Vec<(String, String)>,
     pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Option<Value>,
     pub(crate) base_url: Option<BaseUrl>,
 }
 
@@ -25,7 +51,24 @@ impl Request {
     /// A request to an endpoint on behalf of a job, whose id goes along in the header `X-Job-Id`.
     #[must_use]
     pub fn new(endpoint: impl Into<String>, credential: Credential, job: JobId) -> Self {
-        Self { endpoint: endpoint.into(), credential, job, query: Vec::new(), base_url: None }
+        Self {
+            endpoint: endpoint.into(),
+            credential,
+            job,
+            places: Vec::new(),
+            query: Vec::new(),
+            body: None,
+            base_url: None,
+        }
+    }
+
+    /// With a value in a place of the endpoint's path: see [`Endpoint::path_with`].
+    ///
+    /// [`Endpoint::path_with`]: crate::Endpoint::path_with
+    #[must_use]
+    pub fn place(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.places.push((name.into(), value.into()));
+        self
     }
 
     /// With another parameter in its query.
@@ -33,6 +76,12 @@ impl Request {
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self
+    }
+
+    /// With a body of JSON. Default none.
+    #[must_use]
+    pub fn body(self, body: Value) -> Self {
+        Self { body: Some(body), ..self }
     }
 
     /// To another place than the catalogue says: a sandbox, or a stand-in for tests.

@@ -1,6 +1,6 @@
 use std::{collections::VecDeque, fmt};
 
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     RowsError, UpstreamError,
@@ -22,6 +22,7 @@ pub struct Rows {
     body: Body,
     splitter: Splitter,
     ready: VecDeque<Box<RawValue>>,
+    envelope: Value,
     ended: bool,
 }
 
@@ -32,21 +33,29 @@ impl fmt::Debug for Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(body: Body) -> Self {
-        Self { body, splitter: Splitter::new(), ready: VecDeque::new(), ended: false }
+    pub(crate) fn new(body: Body, path: &'static [&'static str]) -> Self {
+        let splitter = Splitter::new(path);
+        Self { body, splitter, ready: VecDeque::new(), envelope: Value::Null, ended: false }
     }
 
     pub(crate) fn none(body: Body) -> Self {
-        Self { ended: true, ..Self::new(body) }
+        Self { ended: true, ..Self::new(body, &[]) }
+    }
+
+    /// The body without its rows, once [`Rows::next_chunk`] has said that it is over: an empty array
+    /// stands in their place. Null before that, for a body that is the array, and for a 204.
+    #[must_use]
+    pub fn envelope(&self) -> &Value {
+        &self.envelope
     }
 
     /// The next chunk: 1 to [`CHUNK_ROWS_MAX`] rows, about [`CHUNK_BYTES_MAX`] bytes at most.
-    /// `None` at the end of the array, when the whole body has been seen to be one.
+    /// `None` at the end, when the whole body has been seen to be JSON.
     ///
     /// # Errors
     /// [`UpstreamError::Cut`], [`UpstreamError::TimedOut`], [`UpstreamError::BodyTooLarge`] for the
-    /// body; [`UpstreamError::Rows`] if it is not an array of JSON values, [`UpstreamError::NotJson`]
-    /// if it looks like HTML. Rows that came before the error may be lost with it. Do not ask again
+    /// body; [`UpstreamError::Rows`] if it is not JSON with an array in its place,
+    /// [`UpstreamError::NotJson`] if it looks like HTML. Rows that came before the error may be lost with it. Do not ask again
     /// after an error.
     pub async fn next_chunk(&mut self) -> Result<Option<Vec<Box<RawValue>>>, UpstreamError> {
         let (mut chunk, mut bytes) = (Vec::new(), 0);
@@ -74,25 +83,24 @@ impl Rows {
             Some(piece) => self.splitter.push(&piece, &mut |row| self.ready.push_back(row)),
             None => {
                 self.ended = true;
-                self.splitter.finish()
+                self.splitter.finish().map(|envelope| self.envelope = envelope)
             }
         };
         read.map_err(|source| self.error(source))
     }
 
-    fn error(&self, source: RowsError) -> UpstreamError {
+    fn error(&self, mut source: RowsError) -> UpstreamError {
         let url = self.body.url.clone();
-        match source {
-            RowsError::NotAnArray { beginning } => {
-                let is_html = beginning.starts_with('<');
-                let beginning = printable(&beginning, &self.body.secret, BEGINNING_CHARS);
-                if is_html {
-                    let content_type = "HTML".to_owned();
-                    return UpstreamError::NotJson { url, content_type, beginning };
-                }
-                UpstreamError::Rows { url, source: RowsError::NotAnArray { beginning } }
+        if let RowsError::NotRows { beginning, .. } | RowsError::NotRowsAt { beginning, .. } =
+            &mut source
+        {
+            let is_page = beginning.starts_with('<');
+            *beginning = printable(beginning, &self.body.credential, BEGINNING_CHARS);
+            if is_page {
+                let (content_type, beginning) = ("HTML".to_owned(), beginning.clone());
+                return UpstreamError::NotJson { url, content_type, beginning };
             }
-            source => UpstreamError::Rows { url, source },
         }
+        UpstreamError::Rows { url, source }
     }
 }

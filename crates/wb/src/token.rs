@@ -136,7 +136,7 @@ impl SellerToken {
     /// What authenticates a request.
     #[must_use]
     pub fn credential(&self) -> Credential {
-        Credential { secret: self.secret.clone(), family: self.family().to_owned() }
+        Credential::new(self.secret.clone(), self.family())
     }
 }
 

@@ -13,7 +13,7 @@ use toml::de::DeTable;
 use waitless_job::{Cost, LimitGroup};
 
 use super::{
-    AnswerCost, Catalogue, CatalogueError, Category, CredentialHeader,
+    AnswerCost, Catalogue, CatalogueError, Category, ClientSecretHeader, CredentialHeader,
     error::Source,
     fields::{Fields, Problems, Value},
 };
@@ -32,7 +32,8 @@ const FILE: &[&str] = &[
     "groups",
     "endpoints",
 ];
-const CREDENTIAL: &[&str] = &["header", "prefix", "read_only_bit"];
+const CREDENTIAL: &[&str] = &["header", "prefix", "client_secret", "read_only_bit"];
+const CLIENT_SECRET: &[&str] = &["header", "families"];
 const ANSWERS: &[&str] = &["remaining", "retry", "refused_is_charged", "message_fields"];
 const RETRY: &[&str] = &["header", "unit"];
 const HOST: &[&str] = &["url", "sandbox", "category"];
@@ -65,7 +66,9 @@ fn catalogue(file: &Fields<'_, '_, '_>) -> Option<Catalogue> {
         let name = credential.need_text("header").and_then(|text| header(credential, &text));
         let prefix = credential.text("prefix").map(|text| text.is).unwrap_or_default();
         let bit = credential.number("read_only_bit").filter(|bit| is_bit(credential, bit));
-        (name.map(|name| CredentialHeader { name, prefix }), bit.map(|bit| bit.is))
+        let client_secret = client_secret(credential, &families);
+        let header = name.map(|name| CredentialHeader { name, prefix, client_secret });
+        (header, bit.map(|bit| bit.is))
     });
     let hints = file.need_table("answers", ANSWERS).and_then(|answers| hints(&answers));
     let categories = categories(file);
@@ -104,6 +107,15 @@ fn header(fields: &Fields<'_, '_, '_>, text: &Value<String>) -> Option<HeaderNam
         text.wrong(fields.problems, format!("`{shown}` is no name of a header"));
     }
     header
+}
+
+/// `client_secret = { header = "X-Client-Secret", families = ["partner"] }`
+fn client_secret(fields: &Fields<'_, '_, '_>, families: &Families) -> Option<ClientSecretHeader> {
+    let table = fields.table("client_secret", CLIENT_SECRET)?;
+    let name = table.need_text("header").and_then(|text| header(&table, &text));
+    let named = table.need_texts("families")?;
+    let families = named.is.iter().flat_map(|name| families.named(&table, name)).collect();
+    Some(ClientSecretHeader { name: name?, families })
 }
 
 fn is_bit(fields: &Fields<'_, '_, '_>, bit: &Value<u32>) -> bool {

@@ -2,12 +2,12 @@ use std::collections::BTreeSet;
 
 use reqwest::{
     Method,
-    header::{HeaderName, HeaderValue},
+    header::{HeaderMap, HeaderName, HeaderValue},
 };
 use waitless_job::{Cost, LimitGroup, Need, Needs};
 
 use super::{AnswerCost, DailyCap, PathError, path};
-use crate::{BaseUrl, Secret, UpstreamError};
+use crate::{BaseUrl, Credential, UpstreamError};
 
 /// Something an upstream can be asked.
 #[derive(Debug, Clone)]
@@ -126,24 +126,23 @@ impl Endpoint {
 
     /// The most requests of a day, beside what the bucket allows.
     #[must_use]
-    pub fn daily_cap(&self) -> Option<DailyCap> {
-        self.daily_cap
+    pub fn daily_cap(&self) -> Option<&DailyCap> {
+        self.daily_cap.as_ref()
     }
 
-    /// The tokens of one request, as a job says what it needs.
-    #[must_use]
-    pub fn needs(&self) -> Needs {
-        self.needs_in(&self.group)
+    /// The groups whose buckets it draws on for a family: [`Endpoint::group_of`], and the one that
+    /// keeps its daily cap.
+    pub fn groups_of(&self, family: &str) -> impl Iterator<Item = &LimitGroup> {
+        std::iter::once(self.group_of(family)).chain(self.daily_cap().map(DailyCap::group))
     }
 
-    /// The same for a family, which may have an exception.
+    /// The tokens of one request, as a job says what it needs: [`Endpoint::cost`] of its group, and
+    /// one of its daily cap.
     #[must_use]
     pub fn needs_of(&self, family: &str) -> Needs {
-        self.needs_in(self.group_of(family))
-    }
-
-    fn needs_in(&self, group: &LimitGroup) -> Needs {
-        Needs::new([Need { group: group.clone(), cost: self.cost }])
+        let one = Need { group: self.group_of(family).clone(), cost: self.cost };
+        let cap = self.daily_cap().map(|cap| Need { group: cap.group().clone(), cost: Cost::ONE });
+        Needs::new(std::iter::once(one).chain(cap))
     }
 
     /// About how many rows a full page has, if that is known.
@@ -190,22 +189,62 @@ impl Endpoint {
     }
 }
 
-/// The header that carries the credential.
+/// The headers that carry a credential.
 #[derive(Debug, Clone)]
 pub struct CredentialHeader {
     pub(super) name: HeaderName,
     pub(super) prefix: String,
+    pub(super) client_secret: Option<ClientSecretHeader>,
+}
+
+/// The header that carries the secret of whoever made the program that asks.
+#[derive(Debug, Clone)]
+pub struct ClientSecretHeader {
+    pub(super) name: HeaderName,
+    pub(super) families: BTreeSet<String>,
+}
+
+impl ClientSecretHeader {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// Whether a family's credentials are only good with it. Others go without.
+    #[must_use]
+    pub fn is_needed_by(&self, family: &str) -> bool {
+        self.families.contains(family)
+    }
 }
 
 impl CredentialHeader {
-    pub(crate) fn header(
-        &self,
-        secret: &Secret,
-    ) -> Result<(HeaderName, HeaderValue), UpstreamError> {
-        let text = format!("{}{}", self.prefix, secret.reveal());
-        let mut value = HeaderValue::from_str(&text).map_err(|_| UpstreamError::UnfitCredential)?;
-        // Left out of the HTTP library's own Debug, and of the header compression of HTTP/2.
-        value.set_sensitive(true);
-        Ok((self.name.clone(), value))
+    /// What some families need beside their credential.
+    #[must_use]
+    pub fn client_secret(&self) -> Option<&ClientSecretHeader> {
+        self.client_secret.as_ref()
     }
+
+    pub(crate) fn headers(&self, credential: &Credential) -> Result<HeaderMap, UpstreamError> {
+        let mut headers = HeaderMap::new();
+        let text = format!("{}{}", self.prefix, credential.secret.reveal());
+        headers.insert(self.name.clone(), sensitive(&text)?);
+        let needed = self.client_secret.as_ref();
+        if let Some(header) = needed.filter(|header| header.is_needed_by(&credential.family)) {
+            let secret = credential.client_secret.as_ref();
+            let secret = secret.ok_or_else(|| UpstreamError::NoClientSecret {
+                family: credential.family.clone(),
+                header: header.name.to_string(),
+            })?;
+            headers.insert(header.name.clone(), sensitive(secret.reveal())?);
+        }
+        Ok(headers)
+    }
+}
+
+/// Left out of the HTTP library's own Debug, and of the header compression of HTTP/2.
+fn sensitive(text: &str) -> Result<HeaderValue, UpstreamError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| UpstreamError::UnfitCredential)?;
+    value.set_sensitive(true);
+    Ok(value)
 }

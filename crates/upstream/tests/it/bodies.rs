@@ -1,5 +1,5 @@
 use waitless_upstream::{
-    CHUNK_ROWS_MAX, CallError, ClientConfig, Phase, Rows, RowsError, UpstreamError,
+    Answer, CHUNK_ROWS_MAX, CallError, ClientConfig, Phase, Rows, UpstreamError,
 };
 
 use crate::{
@@ -9,10 +9,14 @@ use crate::{
     server::{Server, Step, answer, head, json_of_length},
 };
 
-async fn rows_with(config: ClientConfig, steps: Vec<Step>) -> Result<Rows, CallError> {
+async fn answer_with(config: ClientConfig, steps: Vec<Step>) -> Result<Answer, CallError> {
     let server = Server::start(move |_, _| steps.clone()).await;
     let (_, ctx) = Notebook::with_permits([0]);
-    Ok(client(config).call(&ctx, &request(&server)).await?.rows())
+    client(config).call(&ctx, &request(&server)).await
+}
+
+async fn rows_with(config: ClientConfig, steps: Vec<Step>) -> Result<Rows, CallError> {
+    Ok(answer_with(config, steps).await?.rows())
 }
 
 /// The sizes of all chunks, or the error after the last.
@@ -56,14 +60,13 @@ async fn a_body_that_is_cut_short_is_told_from_one_that_is_wrong() {
     assert!(matches!(cut, UpstreamError::Cut { bytes: 4, .. }), "{cut}");
 
     for (body, expected) in [
-        ("[1,2", RowsError::Unfinished { rows: 1 }),
-        ("[1] [2]", RowsError::TrailingGarbage { rows: 1 }),
-        (r#"{"error":true}"#, RowsError::NotAnArray { beginning: r#"{"error":true}"#.into() }),
+        ("[1,2", "it ends too early, after 1 rows"),
+        ("[1] [2]", "without its 1 rows it is not JSON: trailing characters at line 1 column 4"),
+        (r#"{"error":true}"#, r#"a JSON array of rows was expected; it begins: {"error":true}"#),
     ] {
-        match chunks(quick(), json(body)).await.unwrap_err() {
-            UpstreamError::Rows { source, .. } => assert_eq!(source, expected),
-            other => panic!("{body} gave {other}"),
-        }
+        let error = chunks(quick(), json(body)).await.unwrap_err();
+        assert!(matches!(error, UpstreamError::Rows { .. }), "{body} gave {error}");
+        assert!(error.to_string().ends_with(&format!("/v1/rows: {expected}")), "{error}");
     }
 }
 
@@ -112,4 +115,52 @@ async fn html_is_told_with_its_beginning_whatever_it_calls_itself() {
     untyped.extend_from_slice(b"\r\n<html>");
     let error = chunks(quick(), vec![Step::Send(untyped)]).await.unwrap_err();
     assert!(matches!(error, UpstreamError::NotJson { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn rows_inside_of_an_object_come_in_chunks_and_leave_the_rest_behind() {
+    let items = vec![7; 1_500];
+    let body = serde_json::json!({ "next": 9, "data": { "items": items, "error": false } });
+    let whole = answer_with(quick(), json(&body.to_string())).await.unwrap();
+    let mut rows = whole.rows_at(&["data", "items"]);
+    assert_eq!(rows.next_chunk().await.unwrap().map(|rows| rows.len()), Some(CHUNK_ROWS_MAX));
+    assert_eq!(rows.envelope(), &serde_json::Value::Null, "not yet");
+    assert_eq!(rows.next_chunk().await.unwrap().map(|rows| rows.len()), Some(500));
+    assert!(rows.next_chunk().await.unwrap().is_none());
+    let rest = serde_json::json!({ "next": 9, "data": { "items": [], "error": false } });
+    assert_eq!(rows.envelope(), &rest);
+
+    let none = answer("204 No Content", &[], "");
+    let mut rows = answer_with(quick(), none).await.unwrap().rows_at(&["data", "items"]);
+    assert!(rows.next_chunk().await.unwrap().is_none());
+
+    let wrong = answer_with(quick(), json(r#"{"data":"soon"}"#)).await.unwrap();
+    let error = wrong.rows_at(&["data", "items"]).next_chunk().await.unwrap_err().to_string();
+    assert!(error.ends_with(r#"a JSON object was expected at `data`; there begins: "soon"}"#));
+}
+
+#[tokio::test]
+async fn a_small_body_is_read_whole_as_json_or_as_bytes() {
+    let task = json(r#"{"data":{"taskId":"7-x"}}"#);
+    let value: serde_json::Value =
+        answer_with(quick(), task.clone()).await.unwrap().json(100).await.unwrap();
+    assert_eq!(value["data"]["taskId"], "7-x");
+    let bytes = answer_with(quick(), task.clone()).await.unwrap().bytes(25).await.unwrap();
+    assert_eq!(bytes, br#"{"data":{"taskId":"7-x"}}"#);
+    let error = answer_with(quick(), task.clone()).await.unwrap().bytes(24).await.unwrap_err();
+    assert!(matches!(error, UpstreamError::BodyTooLarge { bytes_max: 24, .. }), "{error}");
+    // The client's own limit holds, whatever the caller would take.
+    let config = ClientConfig { body_bytes_max: 9, ..quick() };
+    let error = answer_with(config, task).await.unwrap().bytes(100).await.unwrap_err();
+    assert!(matches!(error, UpstreamError::BodyTooLarge { bytes_max: 9, .. }), "{error}");
+
+    for (body, words) in [
+        ("", "cannot be read: EOF while parsing a value at line 1 column 0; it begins: "),
+        (r#"{"a":1}"#, r#"expected a sequence at line 1 column 0; it begins: {"a":1}"#),
+        ("\n<html>", "answers with HTML where JSON was expected"),
+    ] {
+        let answer = answer_with(quick(), json(body)).await.unwrap();
+        let error = answer.json::<Vec<u8>>(100).await.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
 }

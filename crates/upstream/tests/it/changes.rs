@@ -1,6 +1,6 @@
 use waitless_upstream::{Catalogue, Change, changes};
 
-use crate::CATALOGUE;
+use crate::catalogue::CATALOGUE;
 
 /// The changes that replacing texts in the catalogue of these tests makes, as JSON.
 fn made_by(replaced: &[(&str, &str)]) -> Vec<String> {

@@ -1,5 +1,5 @@
 use waitless_job::Leave;
-use waitless_upstream::{ClientConfig, UpstreamError};
+use waitless_upstream::{ClientConfig, Credential, Secret, UpstreamError};
 
 use crate::{
     CANARY, client,
@@ -59,10 +59,7 @@ async fn no_error_text_and_no_debug_output_has_the_credential_or_the_query() {
 
 #[test]
 fn a_request_shows_no_credential() {
-    let credential = waitless_upstream::Credential {
-        secret: waitless_upstream::Secret::new(CANARY),
-        family: "full".to_owned(),
-    };
+    let credential = Credential::new(Secret::new(CANARY), "full");
     let id = waitless_job::JobId::new(waitless_job::UnixMillis(0));
     let request = waitless_upstream::Request::new("rows", credential, id);
     assert!(!format!("{request:?}").contains(CANARY));

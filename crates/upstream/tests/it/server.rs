@@ -57,7 +57,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// The heads of all requests so far.
+    /// All requests so far, heads and bodies.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no test panics under it").clone()
     }
@@ -76,9 +76,16 @@ async fn serve(
         }
     }
     let head = String::from_utf8_lossy(&head).into_owned();
+    let length = head.to_lowercase().split_once("content-length: ").map(|(_, rest)| {
+        rest.lines().next().unwrap_or_default().parse().expect("the client says a number")
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    if stream.read_exact(&mut body).await.is_err() {
+        return;
+    }
     let place = {
         let mut seen = seen.lock().expect("no test panics under it");
-        seen.push(head.clone());
+        seen.push(format!("{head}{}", String::from_utf8_lossy(&body)));
         seen.len() - 1
     };
     for step in answer(&head, place) {
