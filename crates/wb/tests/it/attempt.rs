@@ -16,6 +16,7 @@ use crate::{NOON, SELLER, recorder::Recorder, server::Server, token};
 pub(crate) struct Attempts {
     pub(crate) sink: Arc<Recorder>,
     pub(crate) record: JobRecord,
+    dataset: Dataset,
     args: Arc<str>,
     handlers: Handlers,
     /// Permits that an attempt gets before it is parked.
@@ -55,7 +56,7 @@ impl Attempts {
     }
 
     pub(crate) async fn with(server: &Server, setup: Setup) -> Self {
-        let job = orders_or_sales(setup.dataset);
+        let job = import_of(setup.dataset);
         Self::of_job(&server.base_url(), setup, job).await
     }
 
@@ -71,7 +72,7 @@ impl Attempts {
         store.set_limits(limits, NOON).await.expect("limits");
         let id = store.enqueue(vec![job], NOON).await.expect("a job")[0].id;
         let (record, args) = store.job(id).await.expect("the store").expect("the job");
-        Self { sink, record, args, handlers, permits: 100 }
+        Self { sink, record, dataset: setup.dataset, args, handlers, permits: 100 }
     }
 
     /// Runs an attempt and saves what it staged, as a worker does.
@@ -86,16 +87,15 @@ impl Attempts {
     }
 
     pub(crate) async fn landed(&self) -> usize {
-        let dataset = if self.args.contains("sales") { "sales" } else { "orders" };
-        self.sink.rows(SELLER, dataset).await.len()
+        self.sink.rows(SELLER, self.dataset.as_str()).await.len()
     }
 }
 
 /// An import of two days.
-pub(crate) fn orders_or_sales(dataset: Dataset) -> NewJob {
-    let seller = SELLER.parse().expect("a name");
-    let since = "2026-09-30".parse().expect("a day");
-    plan(&seller, &[dataset], since, NOON).expect("a plan").jobs.remove(0)
+pub(crate) fn import_of(dataset: Dataset) -> NewJob {
+    let since = Some("2026-09-30".parse().expect("a day"));
+    let plan = plan(&token(), &waitless_wb::catalogue(), &[dataset], since, NOON);
+    plan.expect("a plan").jobs.remove(0)
 }
 
 fn setup_limits() -> Vec<(BucketKey, waitless_job::Policy)> {

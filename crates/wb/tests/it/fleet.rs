@@ -37,11 +37,10 @@ impl Fleet {
         for seller in mock.sellers() {
             let token = SellerToken::parse(&mock.token(seller.index), NOON).expect("a good token");
             assert_eq!(token.account().as_str(), seller.sid);
-            let limits = catalogue.limits(token.account(), token.family()).expect("a family");
-            store.set_limits(limits, NOON).await.expect("limits");
-            let since = "2026-07-03".parse().expect("a day, 90 days back");
-            let plan = plan(token.account(), datasets, since, NOON).expect("a plan");
+            let plan = plan(&token, &catalogue, datasets, None, NOON).expect("a plan");
             assert_eq!(plan.notices, []);
+            let limits = catalogue.limits_of(token.account(), token.family(), plan.endpoints());
+            store.set_limits(limits.expect("a family"), NOON).await.expect("limits");
             store.enqueue(plan.jobs, NOON).await.expect("jobs");
             tokens.put(token);
         }

@@ -26,7 +26,7 @@ const SELLER: &str = "b1a4a2c4-5f35-4f8e-9d5c-2f1a3f0c7e11";
 fn token_text(seconds: i64) -> String {
     let part = |text: String| URL_SAFE_NO_PAD.encode(text);
     let exp = NOON.0 / 1_000 + seconds;
-    let claims = format!(r#"{{"sid":"{SELLER}","acc":3,"exp":{exp},"s":62,"t":false}}"#);
+    let claims = format!(r#"{{"sid":"{SELLER}","acc":3,"exp":{exp},"s":0,"t":false}}"#);
     let header = part(r#"{"alg":"ES256","typ":"JWT"}"#.to_owned());
     format!("{header}.{}.{CANARY}", part(claims))
 }
