@@ -1,8 +1,6 @@
-use std::sync::Arc;
-
 use anyhow::Result;
 use waitless_job::Clock;
-use waitless_store::Reader;
+use waitless_store::{Reader, Store};
 
 use crate::{
     args::{Account, Global},
@@ -32,7 +30,7 @@ pub(crate) async fn run(global: &Global, command: Account) -> Result<Exit> {
             add::add(global, &store.store, &account, &token, &catalogue).await?;
         }
         Account::Pause { store, account, reason } => {
-            pause(&store.store, &account, Some(reason.into())).await?;
+            pause(&store.store, &account, Some(reason)).await?;
         }
         Account::Resume { store, account } => pause(&store.store, &account, None).await?,
     }
@@ -40,7 +38,7 @@ pub(crate) async fn run(global: &Global, command: Account) -> Result<Exit> {
 }
 
 /// Pauses an account as a whole, or resumes it and each of its limits.
-async fn pause(store: &str, account: &str, reason: Option<Arc<str>>) -> Result<()> {
+async fn pause(store: &str, account: &str, reason: Option<String>) -> Result<()> {
     let store = open::existing_store(store).await?;
     let id = find::account(&store, account).await?;
     let known = store.accounts().await?.into_iter().find(|known| known.id == id);
@@ -53,7 +51,7 @@ async fn pause(store: &str, account: &str, reason: Option<Arc<str>>) -> Result<(
     let name = printable(&known.name);
     let now = Clock::system().now();
     if let Some(reason) = reason {
-        store.pause_account(id.clone(), Some(Arc::clone(&reason)), now).await?;
+        store.pause_account(id.clone(), Some(reason.clone()), now).await?;
         eprintln!("{name} is paused: {}", printable(&reason));
         return Ok(());
     }

@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, fmt::Write};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use waitless_job::{AccountId, Clock, JobState};
-use waitless_store::{Reader, ops::JobFilter};
+use waitless_store::ops::JobFilter;
 use waitless_store_sqlite::SqliteStore;
 
 use crate::{
