@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::uri::PathAndQuery;
 use axum::http::{Extensions, HeaderMap, StatusCode, Uri, Version};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
@@ -18,8 +17,8 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 
 use crate::door::{self, Visit};
-use crate::drawer::{Question, Reply};
-use crate::faults::{self, Fault, Part, Raw, Scene};
+use crate::drawer::{Question, Reply, TaskFate};
+use crate::faults::{self, Part, Raw, Scene};
 use crate::ledger::{Admission, Counted};
 use crate::methods::{METHODS, Method, Verb};
 use crate::query::Query;
@@ -84,11 +83,10 @@ async fn call(upstream: &Arc<Upstream>, method: &'static Method, request: Reques
 
 /// In the gateway's order: the token, then the bucket, then what is asked. None is no answer, ever.
 fn judge(upstream: &Upstream, method: &'static Method, request: Request) -> Option<Response> {
-    let query = Query::of(&request.uri);
     let mut sender = Sender {
         verb: method.verb.name().to_owned(),
         path: method.path.to_owned(),
-        date_from: query.get("dateFrom").map(str::to_owned),
+        date_from: Query::of(&request.uri).get("dateFrom").map(str::to_owned),
         job_id: text_of(&request.headers, "x-job-id"),
         ..Sender::default()
     };
@@ -108,46 +106,55 @@ fn judge(upstream: &Upstream, method: &'static Method, request: Request) -> Opti
         sid: &upstream.sellers[visit.seller].sid,
         burst: visit.limit.burst,
         stranger: &upstream.stranger.base_url(),
-        path_and_query: request.uri.path_and_query().map_or("/", PathAndQuery::as_str),
+        path_and_query: &request.uri.path_and_query().map_or_else(String::new, ToString::to_string),
         stamp: upstream.stamp(counted.sequence),
     };
-    let fault = match admission {
-        Admission::Admitted { fault } => fault,
+    match admission {
+        Admission::Admitted { fault: None } => {
+            Some(answer(upstream, &visit, request, None, counted))
+        }
+        Admission::Admitted { fault: Some(fault) } => match fault.part(&scene) {
+            Part::Instead(response) => {
+                let remaining = upstream.settle(&visit, &counted, response.status());
+                Some(gateway::with_remaining(response, remaining))
+            }
+            Part::Never => {
+                upstream.settle_without_answer(&counted);
+                None
+            }
+            Part::Beside => {
+                let response = answer(upstream, &visit, request, fault.fate(), counted);
+                Some(fault.spoil(response))
+            }
+        },
         Admission::Refused { headers, body, .. } => {
             let Scene { service, sid, stamp, .. } = scene;
-            return Some(gateway::too_many_requests(body, headers, service, sid, &stamp));
+            Some(gateway::too_many_requests(body, headers, service, sid, &stamp))
         }
-        Admission::Scripted(limited) => return Some(faults::limited(&limited, &scene)),
-    };
-    match fault.as_ref().map(|fault| fault.part(&scene)) {
-        Some(Part::Instead(response)) => {
-            let remaining = upstream.settle(&visit, &counted, response.status());
-            return Some(gateway::with_remaining(response, remaining));
-        }
-        Some(Part::Never) => {
-            upstream.settle_without_answer(&counted);
-            return None;
-        }
-        Some(Part::Beside) | None => {}
+        Admission::Scripted(limited) => Some(faults::limited(&limited, &scene)),
     }
+}
 
-    let reply = match read_body(method, &request.body) {
+/// Answers an admitted request.
+fn answer(
+    upstream: &Upstream,
+    visit: &Visit,
+    request: Request,
+    fate: Option<TaskFate>,
+    counted: Counted,
+) -> Response {
+    let reply = match read_body(visit.method, &request.body) {
         Ok(body) => {
-            let (places, now) = (request.places, upstream.clock.now());
-            let fate = fault.as_ref().and_then(Fault::fate);
-            answer(upstream, &visit, &Question { places, query, body, now, fate })
+            let (query, now) = (Query::of(&request.uri), upstream.clock.now());
+            ask(upstream, visit, &Question { places: request.places, query, body, now, fate })
         }
         Err(_) => Reply::Refused {
             status: StatusCode::BAD_REQUEST,
             detail: "the request body is not JSON".to_owned(),
         },
     };
-    let remaining = upstream.settle(&visit, &counted, reply.status());
-    let response = gateway::with_remaining(respond(upstream, method, reply, counted), remaining);
-    Some(match fault {
-        Some(fault) => fault.spoil(response),
-        None => response,
-    })
+    let remaining = upstream.settle(visit, &counted, reply.status());
+    gateway::with_remaining(respond(upstream, visit.method, reply, counted), remaining)
 }
 
 fn unless_raw(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
@@ -161,7 +168,7 @@ fn read_body(method: &Method, body: &Bytes) -> serde_json::Result<Value> {
     }
 }
 
-fn answer(upstream: &Upstream, visit: &Visit, question: &Question) -> Reply {
+fn ask(upstream: &Upstream, visit: &Visit, question: &Question) -> Reply {
     let Some((dataset, call)) = visit.method.serves else {
         let now = upstream.clock.moscow().to_rfc3339_opts(SecondsFormat::Secs, false);
         return Reply::Json(json!({"TS": now, "Status": "OK"}));
