@@ -6,6 +6,7 @@ use reqwest::{
     StatusCode, Url,
     header::{CONTENT_TYPE, HeaderMap, LOCATION},
 };
+use waitless_job::LimitGroup;
 
 use crate::{
     Answer, Hints, UpstreamError,
@@ -17,12 +18,14 @@ use crate::{
 const ERROR_BYTES_MAX: usize = 64 << 10;
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An answer that is not a 429: something to read, or the reason why not.
+/// An answer that is not a 429: something to read, or the reason why not. `closed_with` says which
+/// limits nobody needs to ask for if the credential is not let in.
 pub(crate) async fn classify(
     status: StatusCode,
     headers: &HeaderMap,
     body: Body,
     hints: &Hints,
+    closed_with: impl FnOnce() -> Vec<LimitGroup>,
 ) -> Result<Answer, UpstreamError> {
     let url = body.url.clone();
     let code = status.as_u16();
@@ -43,19 +46,22 @@ pub(crate) async fn classify(
         return Err(UpstreamError::Redirected { url, status: code, to });
     }
 
-    let credential = body.credential.clone();
-    let error_body = body.beginning(ERROR_BYTES_MAX, ERROR_BODY_TIMEOUT).await;
-    let message = excerpt::message(&error_body, &hints.message_fields, &credential);
+    let message = message(body, hints).await;
     Err(match code {
-        401 => UpstreamError::Unauthorized { url, message },
-        402 => UpstreamError::PaymentRequired { url, message },
-        403 => UpstreamError::Forbidden { url, message },
+        401..=403 => UpstreamError::NotLetIn { url, status: code, message, groups: closed_with() },
         // The upstream gave up waiting, or is not ready: the same request may do later.
         408 | 425 => UpstreamError::Server { url, status: code, message },
         400..=499 => UpstreamError::BadRequest { url, status: code, message },
         500..=599 => UpstreamError::Server { url, status: code, message },
         _ => UpstreamError::UnexpectedStatus { url, status: code },
     })
+}
+
+/// The upstream's own words in the body of an error.
+pub(crate) async fn message(body: Body, hints: &Hints) -> String {
+    let credential = body.credential.clone();
+    let body = body.beginning(ERROR_BYTES_MAX, ERROR_BODY_TIMEOUT).await;
+    excerpt::message(&body, &hints.message_fields, &credential)
 }
 
 /// The content type if it is a page for people and not JSON. Upstreams that name none, or a wrong

@@ -12,15 +12,13 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::time::timeout;
-use waitless_job::{
-    Feedback, JobContext, LimitGroup, Needs, Permit, Policy, SentPermit, UnixMillis,
-};
+use waitless_job::{Cost, Feedback, JobContext, LimitGroup, Needs, Permit, Policy, SentPermit};
 
 use crate::{
     Answer, CallError, Catalogue, ClientConfig, Credential, Endpoint, Phase, Request,
     UpstreamError,
     body::Body,
-    classify::{classify, without_query},
+    classify::{self, without_query},
     excerpt,
 };
 
@@ -85,7 +83,8 @@ impl Client {
 
     /// Asks for a permit, spends it, sends, and says what came. The way to make a request: a permit
     /// that has gone stale is replaced, and a 429 closes the bucket, so that asking for the next
-    /// permit parks the job. Neither costs an attempt.
+    /// permit parks the job. A 401, 402 or 403 pauses the limits of the endpoint's category. None of
+    /// these costs an attempt.
     ///
     /// # Errors
     /// [`CallError`]; pass it on with `?`. [`CallError::Leave`] if the job was parked.
@@ -197,55 +196,92 @@ impl Client {
 
         let (status, headers) = (response.status(), response.headers().clone());
         tracing::debug!(url = call.shown, status = status.as_u16(), "the upstream answered");
+        let body = Body::new(response, call.shown.clone(), call.credential.clone(), &self.config);
         if status == StatusCode::TOO_MANY_REQUESTS {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            let until = self.report_rejection(ctx, call, &headers).await?;
-            return Err(UpstreamError::RateLimited { url: call.shown.clone(), until }.into());
+            // Told before its words are read: until then other jobs may run into the same wall.
+            let group = self.report_rejection(ctx, call, &headers).await?;
+            let message = classify::message(body, self.catalogue.hints()).await;
+            tracing::warn!(url = call.shown, %group, message, "refused for its rate (429)");
+            let (url, group) = (call.shown.clone(), group.clone());
+            return Err(UpstreamError::RateLimited { url, group, message }.into());
         }
-        self.report_remaining(ctx, call, &sent, &headers).await;
-        let body = Body::new(response, call.shown.clone(), call.credential.clone(), &self.config);
-        Ok(classify(status, &headers, body, self.catalogue.hints()).await?)
+        self.report_acceptance(ctx, call, &sent, status, &headers).await;
+        let hints = self.catalogue.hints();
+        Ok(classify::classify(status, &headers, body, hints, || self.closed_with(call)).await?)
     }
 
-    /// The answer is worth more than the hint in its head: that the bucket could not be told is
-    /// logged, and the call goes on.
-    async fn report_remaining(
+    /// Tells the bucket what an answer says that passed the upstream's limiter: any but a 429. The
+    /// answer is worth more than that: if the bucket cannot be told, the call goes on.
+    ///
+    /// What the answer costs comes first. The upstream has counted it in what it says is left, and
+    /// taken off after that it would be taken off twice.
+    async fn report_acceptance(
         &self,
         ctx: &JobContext,
         call: &Call<'_>,
         sent: &SentPermit,
+        status: StatusCode,
         headers: &HeaderMap,
     ) {
-        let Some(remaining) = self.catalogue.hints().remaining(headers) else {
-            return;
-        };
-        let feedback = Feedback::Remaining { remaining, in_flight: 0, sent_at: sent.sent_at };
-        if let Err(leave) = ctx.report(call.group(), feedback).await {
-            tracing::warn!(?leave, group = %call.group(), "the bucket could not be told its level");
+        let endpoint = call.endpoint;
+        let extra = endpoint
+            .answer_cost()
+            .and_then(|cost| Cost::new(cost.extra_tokens(status.as_u16(), endpoint.cost())));
+        let remaining = self.catalogue.hints().remaining(headers);
+        let charged = extra.map(|extra| Feedback::Charged { extra });
+        let remaining = remaining.map(|remaining| Feedback::Remaining {
+            remaining,
+            in_flight: 0,
+            sent_at: sent.sent_at,
+        });
+        for feedback in charged.into_iter().chain(remaining) {
+            if let Err(leave) = ctx.report(call.group(), feedback).await {
+                let group = call.group();
+                tracing::warn!(?leave, %group, ?feedback, "the bucket could not be told");
+            }
         }
     }
 
-    /// Closes the bucket until the upstream takes requests again.
-    async fn report_rejection(
+    /// Closes the bucket until the upstream takes requests again; answers with its group.
+    async fn report_rejection<'a>(
         &self,
         ctx: &JobContext,
-        call: &Call<'_>,
+        call: &'a Call<'_>,
         headers: &HeaderMap,
-    ) -> Result<UnixMillis, CallError> {
-        let hints = self.catalogue.hints();
-        let named_ms = hints.retry_ms(headers);
+    ) -> Result<&'a LimitGroup, CallError> {
+        let (now, hints) = (ctx.now(), self.catalogue.hints());
+        let (endpoint, named_ms) = (call.endpoint, hints.retry_ms(headers));
+        let refund = |cost| (!hints.refused_is_charged).then_some(cost);
+        if let (Some(cap), None) = (endpoint.daily_cap(), named_ms) {
+            // The bucket of an upstream that speaks of waits would have named one.
+            let (until, refund) = (cap.resets_at(now), refund(Cost::ONE));
+            ctx.report(cap.group(), Feedback::Rejected { until, refund }).await?;
+            return Ok(cap.group());
+        }
         let (shortest, longest) = HOLD_MS;
         let wait_ms = named_ms.unwrap_or(call.policy.interval_ms()).clamp(shortest, longest);
-        let until = ctx.now().plus(wait_ms.div_ceil(1_000) * 1_000);
-        tracing::warn!(
-            url = call.shown,
-            wait_ms,
-            named = named_ms.is_some(),
-            "the upstream refused a request for its rate; its bucket is closed"
-        );
-        let refund = (!hints.refused_is_charged).then(|| call.endpoint.cost());
+        let until = now.plus(wait_ms.div_ceil(1_000) * 1_000);
+        // If refusals are dear answers, too, they are not given back, and all that they cost is
+        // charged on top of the hold: whether the upstream has counted it in the wait that it names is
+        // not known, and if not, the request at its end would be refused as well. If it has, we are
+        // slow for as many tokens, once.
+        let charged = endpoint.answer_cost().filter(|cost| cost.status().contains(429));
+        let refund = refund(endpoint.cost()).filter(|_| charged.is_none());
         ctx.report(call.group(), Feedback::Rejected { until, refund }).await?;
-        Ok(until)
+        if let Some(cost) = charged {
+            ctx.report(call.group(), Feedback::Charged { extra: cost.requests() }).await?;
+        }
+        Ok(call.group())
+    }
+
+    /// The groups that stand still if the upstream does not let the credential in here: all that its
+    /// family may ask of the category.
+    fn closed_with(&self, call: &Call<'_>) -> Vec<LimitGroup> {
+        match call.endpoint.category() {
+            Some(category) => self.catalogue.groups_in(category, call.family).into_iter().collect(),
+            None => call.endpoint.groups_of(call.family).cloned().collect(),
+        }
     }
 }
 

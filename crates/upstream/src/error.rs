@@ -1,4 +1,4 @@
-use waitless_job::{Leave, StalePermit, UnixMillis};
+use waitless_job::{Leave, LimitGroup, StalePermit};
 
 use crate::{BaseUrlError, PathError, RowsError, UnknownFamily};
 
@@ -57,43 +57,32 @@ pub enum UpstreamError {
     /// The places of the path were not given the values they need.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// 429: too many requests. The bucket is closed until then.
-    #[error("{url} refused the request for its rate; the bucket is closed until {until}")]
+    /// 429: too many requests. The bucket is closed already.
+    #[error("{url} refused the request for its rate (429): {message}; bucket `{group}` is closed")]
     RateLimited {
         /// Which URL.
         url: String,
-        /// Until when, in milliseconds since the Unix epoch.
-        until: UnixMillis,
+        /// Whose bucket.
+        group: LimitGroup,
+        /// The upstream's words.
+        message: String,
     },
-    /// 401: the credential is no good, or no longer.
+    /// 401, 402 or 403: the credential is no good, is not paid for, or is good for something else.
     #[error(
-        "{url} does not accept the credential (401): {message}; give this worker a valid one, \
-         then retry the job"
+        "{url} does not let the credential in ({status}): {message}; {}, then `waitless account \
+         resume NAME`",
+        remedy(*status)
     )]
-    Unauthorized {
+    NotLetIn {
         /// Which URL.
         url: String,
+        /// Status code.
+        status: u16,
         /// The upstream's words.
         message: String,
-    },
-    /// 402: the upstream wants money.
-    #[error("{url} wants to be paid first (402): {message}; settle that, then retry the job")]
-    PaymentRequired {
-        /// Which URL.
-        url: String,
-        /// The upstream's words.
-        message: String,
-    },
-    /// 403: the credential is good, and not for this.
-    #[error(
-        "{url} is not allowed for this credential (403): {message}; give this worker one with the \
-         right category and type, then retry the job"
-    )]
-    Forbidden {
-        /// Which URL.
-        url: String,
-        /// The upstream's words.
-        message: String,
+        /// The limits that there is no use in asking for until somebody has acted: those of the
+        /// endpoint's category.
+        groups: Vec<LimitGroup>,
     },
     /// Another 4xx: the request is wrong, and would be wrong again.
     #[error("{url} refuses the request ({status}): {message}")]
@@ -165,9 +154,7 @@ pub enum UpstreamError {
         reason: String,
     },
     /// The body is larger than the client may take.
-    #[error(
-        "the answer of {url} is larger than {bytes_max} bytes: allow this client more, then retry the job"
-    )]
+    #[error("the answer of {url} is larger than the {bytes_max} bytes that this client takes")]
     BodyTooLarge {
         /// Which URL.
         url: String,
@@ -225,12 +212,24 @@ impl std::fmt::Display for Phase {
     }
 }
 
+/// What opens the door that this status has closed.
+fn remedy(status: u16) -> &'static str {
+    match status {
+        401 => "give a new token",
+        402 => "pay what the upstream asks for",
+        _ => "give a token with the right category and type",
+    }
+}
+
 impl UpstreamError {
-    /// How a job leaves its slot over this. Bad weather is tried again; what a human has to mend
-    /// goes to the dead letters at once.
+    /// How a job leaves its slot over this. Bad weather is tried again. A credential that is not let
+    /// in pauses its limits, so that no other job finds out the same; what would be wrong again goes
+    /// to the dead letters at once.
     #[must_use]
     pub fn leave(self) -> Leave {
+        let text = self.to_string();
         match self {
+            Self::NotLetIn { groups, .. } => Leave::Pause { groups, reason: text },
             Self::Setup(_)
             | Self::BaseUrl(_)
             | Self::UnknownEndpoint { .. }
@@ -239,11 +238,7 @@ impl UpstreamError {
             | Self::UnfitCredential
             | Self::NoClientSecret { .. }
             | Self::Path(_)
-            | Self::Unauthorized { .. }
-            | Self::PaymentRequired { .. }
-            | Self::Forbidden { .. }
-            | Self::BadRequest { .. }
-            | Self::BodyTooLarge { .. } => Leave::Dead { reason: self.to_string() },
+            | Self::BadRequest { .. } => Leave::Dead { reason: text },
             // A rate-limited call normally ends parked, see `Client::call`. Who sends by himself
             // and passes the error on meets the hold at the next attempt.
             Self::RateLimited { .. }
@@ -253,9 +248,10 @@ impl UpstreamError {
             | Self::TimedOut { .. }
             | Self::Unreachable { .. }
             | Self::Cut { .. }
+            | Self::BodyTooLarge { .. }
             | Self::NotJson { .. }
             | Self::Unreadable { .. }
-            | Self::Rows { .. } => Leave::Retry { error: self.to_string() },
+            | Self::Rows { .. } => Leave::Retry { error: text },
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
 /// One request as the mock saw it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AuditEntry {
     /// Place in the order of arrival, from 0.
     pub sequence: u64,
@@ -17,7 +17,10 @@ pub struct AuditEntry {
     pub seller: Option<usize>,
     /// The `sid` in the token, if one could be read.
     pub sid: Option<String>,
-    /// Path of the method, such as `/api/v1/supplier/orders`.
+    /// How it was called, such as `GET`.
+    pub verb: String,
+    /// Path of the method, with names in place of values: `/tasks/{task_id}/status`. What no method
+    /// has is written as it came.
     pub path: String,
     /// The parameter `dateFrom` as it was sent.
     pub date_from: Option<String>,
@@ -35,7 +38,7 @@ pub struct AuditEntry {
 pub struct Summary {
     /// All requests.
     pub requests: u64,
-    /// Those that were answered with 200.
+    /// Those that were answered with 200 or 204.
     pub accepted: u64,
     /// Those that the limiter refused.
     pub rejected_429: u64,
@@ -52,11 +55,13 @@ pub struct Summary {
 pub struct MethodSummary {
     /// Index of the seller; none for requests without a good token.
     pub seller: Option<usize>,
+    /// How it was called.
+    pub verb: String,
     /// Path of the method.
     pub path: String,
     /// All requests.
     pub requests: u64,
-    /// Those that were answered with 200.
+    /// Those that were answered with 200 or 204.
     pub accepted: u64,
     /// Those that the limiter refused.
     pub rejected_429: u64,
@@ -71,9 +76,10 @@ impl Summary {
         let mut all = Self::default();
         let mut methods = BTreeMap::new();
         for entry in entries {
-            let key = (entry.seller, entry.path.as_str());
+            let key = (entry.seller, entry.path.as_str(), entry.verb.as_str());
             let method = methods.entry(key).or_insert_with(|| MethodSummary {
                 seller: entry.seller,
+                verb: entry.verb.clone(),
                 path: entry.path.clone(),
                 requests: 0,
                 accepted: 0,
@@ -82,7 +88,7 @@ impl Summary {
                 rows: 0,
             });
             let (in_all, in_method) = match entry.status {
-                200 => (&mut all.accepted, &mut method.accepted),
+                200 | 204 => (&mut all.accepted, &mut method.accepted),
                 429 => (&mut all.rejected_429, &mut method.rejected_429),
                 _ => (&mut all.rejected_other, &mut method.rejected_other),
             };
@@ -100,29 +106,3 @@ impl Summary {
 
 /// Counts the rows of one answer as they are sent.
 pub(crate) type RowsSent = Arc<AtomicU64>;
-
-/// All requests so far.
-#[derive(Debug, Default)]
-pub(crate) struct AuditLog {
-    entries: Vec<(AuditEntry, RowsSent)>,
-}
-
-impl AuditLog {
-    pub(crate) fn next_sequence(&self) -> u64 {
-        self.entries.len() as u64
-    }
-
-    pub(crate) fn record(&mut self, entry: AuditEntry) -> RowsSent {
-        let rows = RowsSent::default();
-        self.entries.push((entry, Arc::clone(&rows)));
-        rows
-    }
-
-    pub(crate) fn entries(&self) -> Vec<AuditEntry> {
-        let with_rows = |(entry, rows): &(AuditEntry, RowsSent)| AuditEntry {
-            rows: rows.load(Ordering::Relaxed),
-            ..entry.clone()
-        };
-        self.entries.iter().map(with_rows).collect()
-    }
-}

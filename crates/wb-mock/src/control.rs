@@ -10,7 +10,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 
 use crate::upstream::Upstream;
-use crate::{Dataset, ExpectedRow, Summary, body};
+use crate::{Dataset, Summary, TokenOptions, body};
 
 type Shared = State<Arc<Upstream>>;
 
@@ -32,7 +32,7 @@ async fn sellers(State(upstream): Shared) -> Response {
 
 async fn token(State(upstream): Shared, Path(index): Path<usize>) -> Response {
     match upstream.sellers.get(index) {
-        Some(seller) => upstream.token(seller).into_response(),
+        Some(seller) => upstream.token(seller, &TokenOptions::default()).into_response(),
         None => no_such_seller(index),
     }
 }
@@ -44,11 +44,10 @@ async fn expected(
     let Some(dataset) = Dataset::from_name(&dataset) else {
         return (StatusCode::NOT_FOUND, format!("no dataset {dataset}\n")).into_response();
     };
-    let Some(table) = upstream.table(index, dataset) else {
+    let Some(drawer) = upstream.drawer(index, dataset) else {
         return no_such_seller(index);
     };
-    let rows = table.rows(table.at_the_end()).map(ExpectedRow::from);
-    (NDJSON, body::ndjson(rows)).into_response()
+    (NDJSON, body::ndjson(drawer.expected())).into_response()
 }
 
 async fn summary(State(upstream): Shared) -> Json<Summary> {

@@ -16,6 +16,8 @@ pub(crate) enum Topic {
     Token,
     Network,
     RequestId,
+    ClientSecret,
+    Fault,
 }
 
 /// A short sequence of draws, fixed by a seed, a topic and some numbers.

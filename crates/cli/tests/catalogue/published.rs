@@ -46,6 +46,10 @@ fn groups_costs_caps_and_ends_have_their_columns() {
         ["analytics.nm-report.create  1/20s burst 3 margin 60ms  personal  1  -  20  -"]
     );
     assert_eq!(
+        lines(&personal, "analytics.nm-report.create.day "),
+        ["analytics.nm-report.create.day  10/d burst 10 margin 60ms  personal  1  -  20  -"]
+    );
+    assert_eq!(
         lines(&personal, "promotion.budget-v1 "),
         ["promotion.budget-v1  1/250ms burst 4 margin 60ms  personal  1  -  -  off 2026-11-16"]
     );
@@ -74,6 +78,17 @@ fn a_limit_is_an_object_and_a_group_is_an_id() {
                 "note": null,
             },
             {
+                "group": "report.day",
+                "families": ["full"],
+                "policy": "10/d burst 10 margin 60ms",
+                "shared": false,
+                "endpoints": ["report"],
+                "answer_cost": null,
+                "daily_cap": 20,
+                "state": null,
+                "note": null,
+            },
+            {
                 "group": "rows",
                 "families": ["full"],
                 "policy": "1/30s burst 5 margin 60ms",
@@ -86,8 +101,8 @@ fn a_limit_is_an_object_and_a_group_is_an_id() {
             },
         ])
     );
-    assert_eq!(list(&["-o", "jsonl"]).text().lines().count(), 3);
-    assert_eq!(list(&["-o", "id"]).text(), "report\nrows\n");
+    assert_eq!(list(&["-o", "jsonl"]).text().lines().count(), 4);
+    assert_eq!(list(&["-o", "id"]).text(), "report\nreport.day\nrows\n");
 }
 
 #[test]

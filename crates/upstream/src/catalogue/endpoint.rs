@@ -126,24 +126,23 @@ impl Endpoint {
 
     /// The most requests of a day, beside what the bucket allows.
     #[must_use]
-    pub fn daily_cap(&self) -> Option<DailyCap> {
-        self.daily_cap
+    pub fn daily_cap(&self) -> Option<&DailyCap> {
+        self.daily_cap.as_ref()
     }
 
-    /// The tokens of one request, as a job says what it needs.
-    #[must_use]
-    pub fn needs(&self) -> Needs {
-        self.needs_in(&self.group)
+    /// The groups whose buckets it draws on for a family: [`Endpoint::group_of`], and the one that
+    /// keeps its daily cap.
+    pub fn groups_of(&self, family: &str) -> impl Iterator<Item = &LimitGroup> {
+        std::iter::once(self.group_of(family)).chain(self.daily_cap().map(DailyCap::group))
     }
 
-    /// The same for a family, which may have an exception.
+    /// The tokens of one request, as a job says what it needs: [`Endpoint::cost`] of its group, and
+    /// one of its daily cap.
     #[must_use]
     pub fn needs_of(&self, family: &str) -> Needs {
-        self.needs_in(self.group_of(family))
-    }
-
-    fn needs_in(&self, group: &LimitGroup) -> Needs {
-        Needs::new([Need { group: group.clone(), cost: self.cost }])
+        let one = Need { group: self.group_of(family).clone(), cost: self.cost };
+        let cap = self.daily_cap().map(|cap| Need { group: cap.group().clone(), cost: Cost::ONE });
+        Needs::new(std::iter::once(one).chain(cap))
     }
 
     /// About how many rows a full page has, if that is known.

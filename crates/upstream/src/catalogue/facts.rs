@@ -2,7 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-use waitless_job::{Cost, UnixMillis};
+use waitless_bucket::PolicyError;
+use waitless_job::{Cost, LimitGroup, Policy, UnixMillis};
 
 /// What a credential must hold to be let in to the endpoints of a category.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,9 +118,17 @@ impl FromStr for Statuses {
     }
 }
 
-/// The most requests of a calendar day, beside what the bucket allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The most requests of a calendar day, beside what the endpoint's own bucket allows. A second bucket
+/// keeps it, of which every request takes one token.
+///
+/// An upstream counts from midnight to midnight and a bucket knows no midnight, so the bucket may
+/// allow no more than the cap in any 24 hours. In any time W it allows at most its burst + its rate x
+/// W. With one half of the cap as its burst and the other half as the tokens that come back in a day,
+/// that is the cap for W = 24 hours: of 20 a day, 10 go at once, and another every 2.4 hours. The
+/// alternative, all 20 at once and then one each 1.2 hours, would let 40 into a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DailyCap {
+    pub(super) group: LimitGroup,
     pub(super) requests: u32,
     pub(super) day_ms: u64,
     pub(super) offset_ms: i64,
@@ -138,6 +147,24 @@ impl DailyCap {
         self.day_ms
     }
 
+    /// The group of the bucket that keeps it: the endpoint's name with `.day` behind it.
+    #[must_use]
+    pub fn group(&self) -> &LimitGroup {
+        &self.group
+    }
+
+    /// The policy of that bucket.
+    ///
+    /// # Errors
+    /// [`PolicyError`] for 0 requests, or more than any bucket can hold.
+    pub(super) fn policy(&self) -> Result<Policy, PolicyError> {
+        // Of 1 a day there are no halves. 1 at once and 1 per day are right, too: the second may go
+        // when the day of the first is over, and not before.
+        let burst = (self.requests / 2).max(self.requests.min(1));
+        let tokens = (self.requests - burst).max(burst.min(1));
+        Policy::new(tokens, self.day_ms)?.with_burst(burst)
+    }
+
     /// When the day of `now` is over and the count begins anew.
     #[must_use]
     pub fn resets_at(&self, now: UnixMillis) -> UnixMillis {
@@ -146,13 +173,10 @@ impl DailyCap {
         UnixMillis((days + 1).saturating_mul(day_ms).saturating_sub(self.offset_ms))
     }
 
-    /// The same for an upstream whose days are as much shorter, rounded up.
-    pub(super) fn scaled(self, speed: u32) -> Self {
-        Self {
-            day_ms: self.day_ms.div_ceil(u64::from(speed)),
-            offset_ms: self.offset_ms / i64::from(speed),
-            ..self
-        }
+    /// For an upstream whose days are as much shorter, rounded up.
+    pub(super) fn scale(&mut self, speed: u32) {
+        self.day_ms = self.day_ms.div_ceil(u64::from(speed));
+        self.offset_ms /= i64::from(speed);
     }
 }
 
@@ -173,15 +197,23 @@ pub(super) fn utc_offset_ms(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use waitless_bucket::{Decision, evaluate};
+
     use super::*;
+
+    fn cap(requests: u32) -> DailyCap {
+        DailyCap {
+            group: "report.day".parse().unwrap(),
+            requests,
+            day_ms: 86_400_000,
+            offset_ms: utc_offset_ms("+03:00").unwrap(),
+        }
+    }
 
     #[test]
     fn a_day_ends_at_midnight_of_its_place() {
-        let cap = DailyCap {
-            requests: 20,
-            day_ms: 86_400_000,
-            offset_ms: utc_offset_ms("+03:00").unwrap(),
-        };
+        let cap = cap(20);
         let noon = UnixMillis(1_790_856_000_000); // 2026-10-01 in UTC
         assert_eq!(cap.resets_at(noon), UnixMillis(noon.0 + 9 * 3_600_000));
         let midnight = UnixMillis(noon.0 + 9 * 3_600_000);
@@ -190,10 +222,44 @@ mod tests {
 
     #[test]
     fn a_scaled_day_is_shorter_and_its_requests_are_as_many() {
-        let cap = DailyCap { requests: 20, day_ms: 86_400_000, offset_ms: 10_800_000 };
-        let scaled = cap.scaled(3_600);
+        let mut scaled = cap(20);
+        scaled.scale(3_600);
         assert_eq!((scaled.requests, scaled.day_ms, scaled.offset_ms), (20, 24_000, 3_000));
         assert_eq!(scaled.resets_at(UnixMillis(0)), UnixMillis(21_000));
+    }
+
+    #[test]
+    fn a_cap_is_half_at_once_and_half_in_a_day() {
+        let policy = |requests| cap(requests).policy().map(|policy| policy.to_string());
+        assert_eq!(policy(20).unwrap(), "10/d burst 10 margin 60ms");
+        assert_eq!(policy(21).unwrap(), "11/d burst 10 margin 60ms");
+        assert_eq!(policy(2).unwrap(), "1/d burst 1 margin 60ms");
+        assert_eq!(policy(1).unwrap(), "1/d burst 1 margin 60ms");
+        assert!(policy(0).is_err() && policy(u32::MAX).is_err());
+    }
+
+    proptest! {
+        /// Whoever takes however much, whenever.
+        #[test]
+        fn no_day_from_midnight_to_midnight_has_more_requests_than_its_cap(
+            requests in 1_u32..40,
+            takes in prop::collection::vec((1_u64..100_000_000, 1..40), 1..60),
+        ) {
+            let cap = cap(requests);
+            let policy = cap.policy().unwrap();
+            let (mut state, mut now) = (None, UnixMillis(0));
+            let mut days = std::collections::BTreeMap::<UnixMillis, u32>::new();
+            for (pause_ms, most) in takes {
+                now = now.plus(pause_ms);
+                for _ in 0..most {
+                    let decision = evaluate(state.as_ref(), &policy, Cost::ONE, now);
+                    let Decision::Allowed { state: after, .. } = decision else { break };
+                    state = Some(after);
+                    *days.entry(cap.resets_at(now)).or_default() += 1;
+                }
+            }
+            prop_assert!(days.values().all(|count| *count <= requests), "{days:?}");
+        }
     }
 
     #[test]

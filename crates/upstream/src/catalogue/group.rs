@@ -15,7 +15,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Its name. A group that one endpoint has for itself has the name of the endpoint.
+    /// Its name. A group that one endpoint has for itself has the name of the endpoint, with `.day`
+    /// behind it if it keeps a daily cap.
     #[must_use]
     pub fn name(&self) -> &LimitGroup {
         &self.name

@@ -11,7 +11,11 @@ mod group;
 mod path;
 mod summary;
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use waitless_job::{AccountId, BucketKey, LimitGroup, Policy};
 
@@ -83,7 +87,8 @@ use crate::Hints;
 /// path = "/v1/reports/{id}"               # with places that a request fills in
 /// limits = "3/min"                        # a bucket of its own, here for all families
 /// families = ["full"]                     # optional: only these are let in
-/// daily_cap = { requests = 20, utc_offset = "+03:00" }   # optional: of a day from midnight there
+/// daily_cap = { requests = 20, utc_offset = "+03:00" }   # optional: of a day from midnight there;
+///                                         # makes a second bucket, `report.day`
 /// deprecated = true                       # optional, default false
 /// removed = 2026-12-31                    # optional: the day on which it is switched off
 /// replaced_by = "prices.get"              # optional: the endpoint to ask instead
@@ -200,7 +205,30 @@ impl Catalogue {
         self.categories.get(name)
     }
 
-    /// The limit groups, by name: those that are shared, and those of one endpoint each.
+    /// The categories that a credential with this mask is let in to, by name; bits count from 1, as
+    /// [`Category::token_bit`] does.
+    pub fn open_categories(&self, mask: u64) -> impl Iterator<Item = &Category> {
+        self.categories().filter(move |category| category.is_open_to(mask))
+    }
+
+    /// The category that a credential must hold for an endpoint; `None` if every one is let in.
+    #[must_use]
+    pub fn category_of(&self, endpoint: &Endpoint) -> Option<&Category> {
+        self.category(endpoint.category()?)
+    }
+
+    /// The groups that requests to the endpoints of a category draw on for a family, in order: what
+    /// stands still if the category is closed to a credential. Nothing for a category or a family
+    /// that is not there.
+    #[must_use]
+    pub fn groups_in(&self, category: &str, family: &str) -> BTreeSet<LimitGroup> {
+        let endpoints = self.endpoints().filter(|endpoint| endpoint.is_open_to(family));
+        let inside = endpoints.filter(|endpoint| endpoint.category() == Some(category));
+        inside.flat_map(|endpoint| endpoint.groups_of(family)).cloned().collect()
+    }
+
+    /// The limit groups, by name: those that are shared, those of one endpoint each, and those that
+    /// keep daily caps.
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
     }
@@ -263,10 +291,13 @@ impl Catalogue {
             let Some(known) = self.endpoint(name) else {
                 return Err(LimitsError::UnknownEndpoint { upstream, endpoint });
             };
-            let Some(policy) = self.policy_of(known, family)? else {
+            if !known.is_open_to(family) {
                 return Err(LimitsError::Closed { upstream, endpoint, family: family.to_owned() });
-            };
-            limits.insert(known.group_of(family).clone(), policy);
+            }
+            for group in known.groups_of(family) {
+                let policy = self.policy(group, family)?;
+                limits.insert(group.clone(), policy.expect("its groups are open to whom it is"));
+            }
         }
         let bucket = |(group, policy)| (BucketKey { account: account.clone(), group }, policy);
         Ok(limits.into_iter().map(bucket).collect())
@@ -314,7 +345,9 @@ impl Catalogue {
             }
         }
         for endpoint in scaled.endpoints.values_mut() {
-            endpoint.daily_cap = endpoint.daily_cap.map(|cap| cap.scaled(speed));
+            if let Some(cap) = &mut endpoint.daily_cap {
+                cap.scale(speed);
+            }
         }
         Ok(scaled)
     }

@@ -1,5 +1,8 @@
 use proptest::prelude::*;
+use waitless_job::{BucketKey, Policy};
 use waitless_upstream::{Catalogue, CatalogueError, ScaleError};
+
+use crate::SHOP;
 
 /// One of everything that these tests put out of order.
 pub(crate) const CATALOGUE: &str = r#"
@@ -256,6 +259,71 @@ fn a_file_that_is_not_there_is_named() {
     let error = Catalogue::read("no/such/catalogue.toml").expect_err("there is none");
     assert!(matches!(&error, CatalogueError::Read { .. }));
     assert!(error.to_string().contains("no/such/catalogue.toml"));
+}
+
+#[test]
+fn a_daily_cap_is_a_bucket_beside_the_endpoints_own() {
+    let catalogue = Catalogue::parse("shop.toml", SHOP).expect("a catalogue");
+    let account = "acct-1".parse().unwrap();
+    let shown = |limits: Vec<(BucketKey, Policy)>| -> Vec<String> {
+        limits.iter().map(|(bucket, policy)| format!("{}: {policy}", bucket.group)).collect()
+    };
+    let own = "report: 3/min burst 3 margin 60ms";
+    let cap = "report.day: 10/d burst 10 margin 60ms";
+    let limits = catalogue.limits_of(&account, "full", ["report"]).unwrap();
+    assert_eq!(shown(limits), [own, cap]);
+    assert!(shown(catalogue.limits(&account, "full").unwrap()).contains(&cap.to_owned()));
+    assert!(
+        catalogue
+            .limits(&account, "partner")
+            .unwrap()
+            .iter()
+            .all(|(bucket, _)| { bucket.group.as_str() != "report.day" })
+    );
+    let needs = catalogue.endpoint("report").unwrap().needs_of("full");
+    let needs: Vec<_> = needs.as_slice().iter().map(|need| need.group.as_str()).collect();
+    assert_eq!(needs, ["report", "report.day"]);
+    let scaled = catalogue.scaled(3_600, 5).unwrap();
+    let limits = scaled.limits_of(&account, "full", ["report"]).unwrap();
+    assert_eq!(shown(limits)[1], "report.day: 10/24s burst 10 margin 5ms");
+}
+
+#[test]
+fn a_daily_cap_needs_a_name_and_a_number_that_a_bucket_can_have() {
+    let problem = |from: &str, to: &str| {
+        let problems = Catalogue::problems("shop.toml", &SHOP.replacen(from, to, 1));
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        problems.join("; ")
+    };
+    assert!(problem("requests = 20", "requests = 4000000000").contains("burst"));
+    assert!(problem("\"task\"", "\"report.day\"").contains("group `report.day` is there already"));
+    let long = format!("\"{}\"", "r".repeat(61));
+    assert!(problem("\"report\"", &long).contains(".day` is no"));
+}
+
+#[test]
+fn a_mask_opens_categories_by_bits_that_count_from_one() {
+    let catalogue = Catalogue::parse("shop.toml", SHOP).expect("a catalogue");
+    let open = |mask| -> Vec<&str> {
+        catalogue.open_categories(mask).map(|category| category.name()).collect()
+    };
+    assert_eq!(open(0b1_0001), ["sales", "stock"]);
+    assert_eq!(open(0b1_0000), ["sales"]);
+    assert_eq!(open(0b1), ["stock"]);
+    assert!(open(0b1110).is_empty());
+    let category = |endpoint| {
+        let endpoint = catalogue.endpoint(endpoint).unwrap();
+        catalogue.category_of(endpoint).unwrap().name()
+    };
+    assert_eq!((category("rows"), category("dear")), ("sales", "stock"));
+    let groups = |category, family| {
+        let groups = catalogue.groups_in(category, family);
+        groups.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(groups("sales", "full"), ["report", "report.day", "rows", "task"]);
+    assert_eq!(groups("sales", "partner"), ["task"]);
+    assert_eq!(groups("stock", "trial"), ["dear"]);
+    assert!(groups("colours", "full").is_empty() && groups("sales", "gold").is_empty());
 }
 
 /// Texts that stand in for others in a catalogue.

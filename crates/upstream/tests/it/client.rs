@@ -1,10 +1,10 @@
-use waitless_job::{Cost, Feedback, JobId, Leave, UnixMillis};
+use waitless_job::{Cost, Feedback, JobId, Leave};
 use waitless_upstream::{CallError, ClientConfig, Credential, Request, Secret, UpstreamError};
 
 use crate::{
     CANARY, client,
     ops::{NOW, Notebook},
-    request,
+    request, request_of,
     server::{Server, Step, answer},
 };
 
@@ -29,37 +29,9 @@ async fn a_request_carries_credential_job_query_and_agent_and_its_answer_lowers_
     }
     assert!(head.contains("user-agent: waitless/"), "{head}");
     let remaining = Feedback::Remaining { remaining: 4, in_flight: 0, sent_at: NOW };
-    assert_eq!(notebook.reports(), [remaining]);
+    assert_eq!(notebook.reports(), [("rows".to_owned(), remaining)]);
     let asked = notebook.asked.lock().unwrap().clone();
     assert_eq!(asked[0].as_slice()[0].cost, Cost::new(2).unwrap(), "the endpoint's cost");
-}
-
-#[tokio::test]
-async fn a_429_closes_the_bucket_until_the_wait_is_over_rounded_up_and_parks_the_job() {
-    for (header, wait_ms) in [
-        (("X-Wait", "2"), 2_000),
-        (("X-Wait", "2.1"), 3_000),
-        (("X-Wait", "0"), 1_000),
-        (("X-Wait", "999999999999"), 7 * 86_400_000),
-        // Without a wait that can be read: one interval of the policy.
-        (("X-Wait", "-5"), 30_000),
-        (("Retry-After", "5"), 30_000),
-    ] {
-        let server = Server::start(move |_, _| answer("429 Slow down", &[header], "{}")).await;
-        let (notebook, ctx) = Notebook::with_permits([0]);
-        let client = client(ClientConfig::default());
-        let answer = client.call(&ctx, &request(&server)).await;
-        assert_eq!(leave_of(answer), Leave::Parked, "{header:?}");
-        assert_eq!(
-            notebook.reports(),
-            [Feedback::Rejected {
-                until: UnixMillis(NOW.0 + wait_ms),
-                refund: Some(Cost::new(2).unwrap()),
-            },],
-            "{header:?}"
-        );
-        assert_eq!((server.requests().len(), client.refused()), (1, 1), "one refused request");
-    }
 }
 
 #[tokio::test]
@@ -85,9 +57,6 @@ async fn each_status_ends_the_attempt_in_its_own_way() {
     let dead = true;
     for (status, is_dead, words) in [
         ("400 Bad Request", dead, "refuses the request (400): no such day"),
-        ("401 Unauthorized", dead, "give this worker a valid one"),
-        ("402 Payment Required", dead, "settle that"),
-        ("403 Forbidden", dead, "right category and type"),
         ("404 Not Found", dead, "(404)"),
         ("408 Request Timeout", !dead, "(408)"),
         ("500 Oops", !dead, "failed (500): no such day"),
@@ -102,6 +71,36 @@ async fn each_status_ends_the_attempt_in_its_own_way() {
             Leave::Dead { reason } => assert!(is_dead && reason.contains(words), "{reason}"),
             Leave::Retry { error } => assert!(!is_dead && error.contains(words), "{error}"),
             other => panic!("{status} became {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_credential_that_is_not_let_in_pauses_what_its_category_draws_on() {
+    for (endpoint, groups) in
+        [("rows", &["report", "report.day", "rows", "task"][..]), ("dear", &["dear"][..])]
+    {
+        for (status, remedy) in [
+            ("401 Unauthorized", "give a new token"),
+            ("402 Payment Required", "pay what the upstream asks for"),
+            ("403 Forbidden", "give a token with the right category and type"),
+        ] {
+            let body = r#"{"title":"no","detail":"token is withdrawn"}"#;
+            let server = Server::start(move |_, _| answer(status, &[], body)).await;
+            let (_, ctx) = Notebook::with_permits([0]);
+            let client = client(ClientConfig::default());
+            let answer = client.call(&ctx, &request_of(endpoint, &server)).await;
+            let Leave::Pause { groups: paused, reason } = leave_of(answer) else {
+                panic!("nothing can go on after {status}")
+            };
+            let paused: Vec<_> = paused.iter().map(ToString::to_string).collect();
+            assert_eq!(paused, groups, "{status}");
+            let code = &status[..3];
+            let words = format!(
+                "/v1/{endpoint} does not let the credential in ({code}): token is withdrawn; \
+                 {remedy}, then `waitless account resume NAME`"
+            );
+            assert!(reason.ends_with(&words), "{reason}");
         }
     }
 }
@@ -152,7 +151,7 @@ async fn what_cannot_be_asked_costs_no_permit() {
     for (request, words) in [
         (
             with("full", "colours", "x"),
-            "no endpoint `colours` in the catalogue of shop; it has rows, task",
+            "no endpoint `colours` in the catalogue of shop; it has dear, report, rows, task",
         ),
         (with("gold", "rows", "x"), "no family of credentials `gold`; it has full, partner, trial"),
         (with("trial", "rows", "x"), "lets no `trial` credential call `rows`"),

@@ -4,6 +4,7 @@ mod bodies;
 mod catalogue;
 mod changes;
 mod client;
+mod feedback;
 mod ops;
 mod others;
 mod secrets;
@@ -28,9 +29,11 @@ fn client(config: ClientConfig) -> Client {
 }
 
 fn request(server: &Server) -> Request {
+    request_of("rows", server).query("from", "2026-10-01T00:00:00").query("key", "query-secret")
+}
+
+fn request_of(endpoint: &str, server: &Server) -> Request {
     let credential = Credential::new(Secret::new(CANARY), "full");
-    Request::new("rows", credential, JobId::new(UnixMillis(0)))
-        .query("from", "2026-10-01T00:00:00")
-        .query("key", "query-secret")
+    Request::new(endpoint, credential, JobId::new(UnixMillis(0)))
         .base_url(Some(server.base_url().parse().expect("a URL")))
 }

@@ -7,7 +7,8 @@ use std::{
 
 use async_trait::async_trait;
 use waitless_job::{
-    BucketKey, Feedback, JobContext, JobOps, Leave, Needs, Permit, Progress, Quota, UnixMillis,
+    BucketKey, Feedback, JobContext, JobOps, Leave, LimitGroup, Needs, Permit, Progress, Quota,
+    UnixMillis,
 };
 
 /// The time, as far as these jobs know.
@@ -18,7 +19,7 @@ pub(crate) const NOW: UnixMillis = UnixMillis(1_790_000_000_250);
 pub(crate) struct Notebook {
     /// Ages in milliseconds of the permits to give; each is good for 60 ms.
     permits: Mutex<VecDeque<u64>>,
-    pub(crate) reports: Mutex<Vec<Feedback>>,
+    reports: Mutex<Vec<(LimitGroup, Feedback)>>,
     pub(crate) asked: Mutex<Vec<Needs>>,
 }
 
@@ -30,8 +31,10 @@ impl Notebook {
         (notebook, ctx)
     }
 
-    pub(crate) fn reports(&self) -> Vec<Feedback> {
-        self.reports.lock().expect("no test panics under it").clone()
+    /// All reports so far, with the names of their groups.
+    pub(crate) fn reports(&self) -> Vec<(String, Feedback)> {
+        let reports = self.reports.lock().expect("no test panics under it");
+        reports.iter().map(|(group, feedback)| (group.to_string(), *feedback)).collect()
     }
 }
 
@@ -54,7 +57,7 @@ impl JobOps for Notebook {
 
     async fn report(&self, bucket: BucketKey, feedback: Feedback) -> Result<(), Leave> {
         assert_eq!(bucket.account.to_string(), "acct-1");
-        self.reports.lock().expect("no test panics under it").push(feedback);
+        self.reports.lock().expect("no test panics under it").push((bucket.group, feedback));
         Ok(())
     }
 

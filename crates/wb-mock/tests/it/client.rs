@@ -7,6 +7,8 @@ use waitless_wb_mock::{Dataset, DatasetSize, Mock, MockConfig, SellerSizes};
 
 pub(crate) const ORDERS: &str = "/api/v1/supplier/orders";
 pub(crate) const SALES: &str = "/api/v1/supplier/sales";
+/// The datasets that are followed by `lastChangeDate`.
+pub(crate) const FOLLOWED: [Dataset; 2] = [Dataset::Orders, Dataset::Sales];
 pub(crate) const FROM_THE_BEGINNING: &str = "2019-06-20";
 
 /// A configuration whose limits no test can reach.
@@ -96,6 +98,7 @@ pub(crate) fn path_of(dataset: Dataset) -> &'static str {
     match dataset {
         Dataset::Orders => ORDERS,
         Dataset::Sales => SALES,
+        other => panic!("{other} is not followed by lastChangeDate"),
     }
 }
 
@@ -103,6 +106,7 @@ pub(crate) fn key_of(dataset: Dataset, row: &Value) -> String {
     let field = match dataset {
         Dataset::Orders => "srid",
         Dataset::Sales => "saleID",
+        other => panic!("{other} is not followed by lastChangeDate"),
     };
     row[field].as_str().expect("the key is a text").to_owned()
 }

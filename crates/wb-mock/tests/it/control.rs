@@ -28,11 +28,11 @@ async fn every_request_is_written_down_with_its_job() {
     assert_eq!(
         audit,
         [
-            json!({"sequence": 0, "seller": 0, "sid": sid, "path": SALES, "status": 200,
+            json!({"sequence": 0, "seller": 0, "sid": sid, "verb": "GET", "path": SALES, "status": 200,
                    "date_from": FROM_THE_BEGINNING, "rows": 7, "job_id": "job-1"}),
-            json!({"sequence": 1, "seller": 0, "sid": sid, "path": SALES, "status": 429,
+            json!({"sequence": 1, "seller": 0, "sid": sid, "verb": "GET", "path": SALES, "status": 429,
                    "date_from": FROM_THE_BEGINNING, "rows": 0, "job_id": null}),
-            json!({"sequence": 2, "seller": null, "sid": null, "path": ORDERS, "status": 401,
+            json!({"sequence": 2, "seller": null, "sid": null, "verb": "GET", "path": ORDERS, "status": 401,
                    "date_from": null, "rows": 0, "job_id": null}),
         ]
     );
@@ -47,7 +47,7 @@ async fn the_summary_counts_by_seller_and_method() {
     first.get(&query).await;
     second.get(ORDERS).await;
     let method = |seller: usize, path: &str, [accepted, rejected_429, rejected_other]: [u64; 3]| {
-        json!({"seller": seller, "path": path, "rows": accepted * 7,
+        json!({"seller": seller, "verb": "GET", "path": path, "rows": accepted * 7,
                "requests": accepted + rejected_429 + rejected_other, "accepted": accepted,
                "rejected_429": rejected_429, "rejected_other": rejected_other})
     };
@@ -75,7 +75,7 @@ async fn a_client_in_any_language_finds_sellers_tokens_and_expected_rows() {
     let served = lines(&anybody.get("/_mock/expected/0/orders").await);
     let expected: Vec<Value> = mock
         .expected(0, Dataset::Orders)
-        .map(|row| json!({"key": row.key, "lastChangeDate": row.last_change_date}))
+        .map(|row| json!({"key": row.key, "version": row.version}))
         .collect();
     assert_eq!(served, expected);
     assert_eq!(mock.summary().requests, 0);
@@ -85,7 +85,7 @@ async fn a_client_in_any_language_finds_sellers_tokens_and_expected_rows() {
 async fn what_does_not_exist_is_404_and_is_not_counted() {
     let mock = start(unlimited(5, 100)).await;
     let anybody = Client::with_authorization(&mock, None);
-    for path in ["token/1", "expected/1/orders", "expected/0/stocks", "nothing"] {
+    for path in ["token/1", "expected/1/orders", "expected/0/incomes", "nothing"] {
         assert_eq!(anybody.get(&format!("/_mock/{path}")).await.status, 404, "{path}");
     }
     assert_eq!(mock.summary().requests, 0);

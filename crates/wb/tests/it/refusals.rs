@@ -11,9 +11,9 @@ use crate::{
 };
 
 fn reason_of(result: Result<(), Leave>) -> String {
-    match result.expect_err("it is dead") {
-        Leave::Dead { reason } => reason,
-        other => panic!("not dead: {other:?}"),
+    match result.expect_err("it cannot go on") {
+        Leave::Dead { reason } | Leave::Pause { reason, .. } => reason,
+        other => panic!("it goes on: {other:?}"),
     }
 }
 
@@ -55,12 +55,12 @@ async fn a_job_may_not_choose_where_the_token_goes() {
 }
 
 #[tokio::test]
-async fn a_seller_that_the_upstream_does_not_know_is_a_dead_letter_with_its_words() {
+async fn a_seller_that_the_upstream_does_not_know_is_paused_with_its_words() {
     let mock = Mock::start(sized(5, 5, 600)).await.expect("a free port");
     let job = import_of(Dataset::Orders);
     let mut job = Attempts::of_job(&mock.base_url(), Setup::default(), job).await;
     let reason = reason_of(job.run().await);
-    assert!(reason.contains("(401): token problem; seller is unknown; give this"), "{reason}");
+    assert!(reason.contains("(401): token problem; seller is unknown; give a new"), "{reason}");
     assert_eq!(mock.summary().requests, 1);
 }
 
@@ -70,7 +70,7 @@ async fn the_upstreams_words_about_a_token_reach_whoever_reads_the_job() {
     let server = Server::start(move |_, _| answer("401 Unauthorized", &[], body)).await;
     let mut job = Attempts::at(&server).await;
     let reason = reason_of(job.run().await);
-    assert!(reason.contains("is withdrawn; give this worker a valid one"), "{reason}");
+    assert!(reason.contains("is withdrawn; give a new token"), "{reason}");
 }
 
 #[tokio::test]

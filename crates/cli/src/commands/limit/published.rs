@@ -65,7 +65,7 @@ fn published(catalogue: &Catalogue, group: &Group, token_type: Option<&str>) -> 
         let drawing: Vec<&Endpoint> = catalogue
             .endpoints()
             .filter(|endpoint| endpoint.is_open_to(family))
-            .filter(|endpoint| endpoint.group_of(family) == group.name())
+            .filter(|endpoint| endpoint.groups_of(family).any(|drawn| drawn == group.name()))
             .collect();
         if drawing.is_empty() {
             continue;

@@ -47,6 +47,7 @@ type Found = (BTreeMap<String, Endpoint>, BTreeMap<LimitGroup, Group>);
 pub(super) fn endpoints(file: &Fields<'_, '_, '_>, known: &Known) -> Found {
     let mut endpoints = BTreeMap::new();
     let mut groups = known.groups.good.clone();
+    let mut caps = Vec::new();
     let mut seen = Seen::default();
 
     let raw_endpoints = file.tables("endpoints", "endpoint", ENDPOINT);
@@ -58,7 +59,8 @@ pub(super) fn endpoints(file: &Fields<'_, '_, '_>, known: &Known) -> Found {
         let place = Place::read(&raw, known);
         seen.enter(&raw, text.as_ref(), &place);
         let name = text.as_ref().and_then(|text| name(&raw, text));
-        let (own_answer_cost, daily_cap) = (answer_cost(&raw), daily_cap(&raw));
+        let own_answer_cost = answer_cost(&raw);
+        let cap = text.as_ref().and_then(|text| daily_cap(&raw, text));
         let facts = Facts::read(&raw);
         let draws = text.as_ref().and_then(|text| Draws::read(&raw, known, text));
         let (Some(name), Some(draws), Some((method, host, path))) = (name, draws, place.whole())
@@ -81,6 +83,17 @@ pub(super) fn endpoints(file: &Fields<'_, '_, '_>, known: &Known) -> Found {
                 exception
             }
         };
+        let daily_cap = cap.map(|(cap, policy)| {
+            let families = draws.families.iter().cloned();
+            caps.push(cap.with(Group {
+                name: cap.is.group.clone(),
+                policies: families.map(|family| (family, policy)).collect(),
+                answer_cost: None,
+                note: None,
+                is_shared: false,
+            }));
+            cap.is
+        });
         let endpoint = Endpoint {
             name: name.clone(),
             method,
@@ -102,6 +115,13 @@ pub(super) fn endpoints(file: &Fields<'_, '_, '_>, known: &Known) -> Found {
             note: facts.note,
         };
         endpoints.insert(name, endpoint);
+    }
+    for cap in caps {
+        if groups.contains_key(&cap.is.name) {
+            let problem = format!("group `{}` is there already: it needs the name", cap.is.name);
+            cap.wrong(file.problems, problem);
+        }
+        groups.insert(cap.is.name.clone(), cap.is);
     }
     known.groups.note_orphans(file, &seen.groups);
     seen.note_lost_replacements(file);
@@ -341,8 +361,12 @@ impl Facts {
     }
 }
 
-/// `daily_cap = { requests = 20, utc_offset = "+03:00" }`
-fn daily_cap(raw: &Fields<'_, '_, '_>) -> Option<DailyCap> {
+/// `daily_cap = { requests = 20, utc_offset = "+03:00" }` of the endpoint of this name, and the policy
+/// that keeps it.
+fn daily_cap(
+    raw: &Fields<'_, '_, '_>,
+    endpoint: &Value<String>,
+) -> Option<(Value<DailyCap>, Policy)> {
     const DAY_MS: u64 = 86_400_000;
     let table = raw.table("daily_cap", &["requests", "utc_offset"])?;
     let requests = table.need_number("requests");
@@ -357,5 +381,11 @@ fn daily_cap(raw: &Fields<'_, '_, '_>) -> Option<DailyCap> {
             offset_ms
         }
     };
-    Some(DailyCap { requests: requests?.is, day_ms: DAY_MS, offset_ms: offset_ms? })
+    let (requests, offset_ms) = (requests?, offset_ms?);
+    let group = LimitGroup::new(format!("{}.day", endpoint.is));
+    let group = group.map_err(|error| endpoint.wrong(raw.problems, error.to_string())).ok()?;
+    let cap = DailyCap { group, requests: requests.is, day_ms: DAY_MS, offset_ms };
+    let policy = cap.policy();
+    let policy = policy.map_err(|error| requests.wrong(raw.problems, error.to_string())).ok()?;
+    Some((requests.with(cap), policy))
 }
