@@ -3,7 +3,10 @@
 mod answers;
 mod client;
 mod control;
+mod families;
+mod faults;
 mod limits;
 mod paging;
+mod refusals;
 mod rows;
 mod tokens;

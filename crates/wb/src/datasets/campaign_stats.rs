@@ -133,3 +133,99 @@ impl Source for CampaignStats {
         Some(done + of_others + cursor.left.windows(DAYS_MAX))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::datasets::play::{Ended, Told, play, scoped, small_pages};
+
+    fn stats(since: &str) -> CampaignStats {
+        small_pages(ENDPOINT, 2, since, CampaignStats::of)
+    }
+
+    fn lists(ids: &[u64]) -> Told {
+        let one = |id| json!({ "advertId": id, "changeTime": "2025-05-30T08:50:14Z" });
+        let list: Vec<Value> = ids.iter().map(one).collect();
+        Told::Rows(vec![json!({ "type": 9, "status": 9, "advert_list": list })], Value::Null)
+    }
+
+    /// A day of each campaign asked for: the first of the window.
+    fn days(ask: &Ask) -> Told {
+        let day = format!("{}T00:00:00Z", ask.query[1].1);
+        let row = |id: &str| {
+            let id: u64 = id.parse().unwrap();
+            let day = json!({ "date": day, "views": 5, "apps": [{ "appType": 1 }] });
+            json!({ "advertId": id, "views": 99, "days": [day], "currency": "RUB" })
+        };
+        Told::Rows(ask.query[0].1.split(',').map(row).collect(), Value::Null)
+    }
+
+    #[test]
+    fn the_list_of_campaigns_is_asked_in_chunks_and_windows_of_days() {
+        let played = play(&stats("2026-07-03"), None, |ask, time| {
+            if time == 0 { lists(&[3, 1, 2, 3]) } else { days(ask) }
+        });
+        assert_eq!(played.query("ids"), ["", "1,2", "1,2", "1,2", "3", "3", "3"]);
+        let begins = ["2026-07-03", "2026-08-03", "2026-09-03"];
+        assert_eq!(played.query("beginDate")[1..4], begins);
+        assert_eq!(played.query("beginDate")[4..7], begins);
+        assert_eq!(played.query("endDate")[1..4], ["2026-08-02", "2026-09-02", "2026-10-01"]);
+        assert_eq!(played.totals, [Some(7); 6]);
+        assert_eq!((played.rows.len(), &played.ended), (9, &Ended::Complete));
+        let row = json!({
+            "advertId": 2, "currency": "RUB", "date": "2026-08-03T00:00:00Z", "views": 5,
+            "apps": [{ "appType": 1 }],
+        });
+        assert_eq!(played.rows["2/2026-08-03T00:00:00Z"], (String::new(), row));
+    }
+
+    #[test]
+    fn fifty_campaigns_are_asked_at_once() {
+        let ids: Vec<u64> = (0..51).collect();
+        let played = play(&scoped("2026-10-01", CampaignStats::of), None, |ask, time| {
+            if time == 0 { lists(&ids) } else { days(ask) }
+        });
+        assert_eq!(played.asks.len(), 3);
+        assert_eq!(played.query("ids")[2], "50");
+    }
+
+    #[test]
+    fn a_seller_without_campaigns_takes_one_request() {
+        for none in [vec![], vec![json!({ "advert_list": [] })]] {
+            let played =
+                play(&stats("2026-07-03"), None, |_, _| Told::Rows(none.clone(), Value::Null));
+            assert_eq!((played.asks.len(), played.ended), (1, Ended::Complete));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_keyed_says_why_and_leaves_the_rest_alone() {
+        let played = play(&stats("2026-10-01"), None, |_, time| match time {
+            0 => {
+                let list = json!([{ "advertId": 1 }, { "advertId": null }, { "advertId": "x" }]);
+                Told::Rows(vec![json!({ "advert_list": list })], Value::Null)
+            }
+            _ => Told::Rows(
+                vec![
+                    json!({ "advertId": 1, "days": [{ "date": "d" }, { "date": "" }, 7] }),
+                    json!({ "advertId": null, "days": [{ "date": "d" }] }),
+                    json!({ "advertId": 2, "days": null }),
+                    json!({ "advertId": 3, "days": [] }),
+                ],
+                Value::Null,
+            ),
+        });
+        assert_eq!(played.keys(), ["1/d"]);
+        let reasons = [
+            "its statistics cannot be asked: `advertId` is null",
+            "its statistics cannot be asked: `advertId` is no number of a campaign",
+            "`date` is empty",
+            "it is no row: invalid type: integer `7`, expected a map at line 1 column 1",
+            "`advertId` is null",
+            "`days` is no list",
+        ];
+        assert_eq!(played.rejects, reasons);
+    }
+}

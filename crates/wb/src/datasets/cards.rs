@@ -116,3 +116,107 @@ impl Source for Cards {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datasets::play::{Ended, Told, play, scoped, small_pages};
+
+    fn cards() -> Cards {
+        small_pages(ENDPOINT, 10, "2026-10-01", Cards::of)
+    }
+
+    fn card(number: u64) -> Value {
+        json!({ "nmID": number, "updatedAt": format!("2026-09-30T10:{:02}:00.5Z", number / 3) })
+    }
+
+    /// An upstream with so many cards, three of each moment.
+    fn shop(count: u64) -> impl FnMut(&Ask, usize) -> Told {
+        move |ask, _| {
+            let cursor = &ask.body.as_ref().unwrap()["settings"]["cursor"];
+            let from = cursor["nmID"].as_u64().map_or(0, |number| number + 1);
+            let cards: Vec<Value> = (from..count.min(from + 10)).map(card).collect();
+            let mut cursor = cards.last().cloned().unwrap_or(json!({}));
+            cursor["total"] = json!(cards.len());
+            Told::Rows(cards, json!({ "cards": [], "cursor": cursor }))
+        }
+    }
+
+    #[test]
+    fn the_cursor_of_an_answer_asks_for_the_next_page_until_one_is_not_full() {
+        let played = play(&cards(), None, shop(25));
+        assert_eq!(
+            played.body("/settings/cursor"),
+            [
+                json!({ "limit": 10 }),
+                json!({ "limit": 10, "updatedAt": "2026-09-30T10:03:00.5Z", "nmID": 9 }),
+                json!({ "limit": 10, "updatedAt": "2026-09-30T10:06:00.5Z", "nmID": 19 }),
+            ]
+        );
+        assert_eq!(
+            played.body("/settings/sort/ascending"),
+            [json!(true), json!(true), json!(true)]
+        );
+        assert_eq!((played.rows.len(), played.ended), (25, Ended::Complete));
+        assert_eq!(played.rows["7"].0, "2026-09-30T10:02:00.500");
+        assert_eq!(play(&cards(), None, shop(20)).asks.len(), 3);
+        assert_eq!(play(&cards(), None, shop(0)).asks.len(), 1);
+        let shipped = play(&scoped("2026-10-01", Cards::of), None, shop(3));
+        assert_eq!(shipped.body("/settings/cursor/limit"), [json!(100)]);
+    }
+
+    /// An upstream that always sends ten cards and one of these cursors after the other.
+    fn circling(cursors: Vec<Value>) -> String {
+        let played = play(&cards(), None, |_, time| {
+            let mut cursor = cursors[time % cursors.len()].clone();
+            cursor["total"] = json!(10);
+            Told::Rows((0..10).map(card).collect(), json!({ "cursor": cursor }))
+        });
+        assert!(played.asks.len() <= cursors.len() + 1, "{}", played.asks.len());
+        played.stuck().to_owned()
+    }
+
+    #[test]
+    fn a_cursor_that_gets_nowhere_stops() {
+        let at = |time: &str, number: u64| json!({ "updatedAt": time, "nmID": number });
+        let same = circling(vec![at("2026-09-30T10:00:00Z", 9)]);
+        assert!(same.contains("still ends with 9 of 2026-09-30T10:00:00Z"), "{same}");
+        let back = circling(vec![at("2026-09-30T10:00:00.5Z", 9), at("2026-09-30T10:00:00Z", 3)]);
+        assert!(back.contains("goes back to 3"), "{back}");
+        let unreadable = circling(vec![at("2026-09-30T10:00:00Z", 9), at("later", 3)]);
+        assert!(unreadable.contains("no readable time"), "{unreadable}");
+        for missing in [
+            json!({}),
+            json!({ "updatedAt": null, "nmID": 9 }),
+            json!({ "updatedAt": "2026-09-30T10:00:00Z", "nmID": "9" }),
+            json!({ "updatedAt": "2026-09-30T10:00:00Z", "nmID": -9 }),
+        ] {
+            let reason = circling(vec![missing]);
+            assert!(reason.contains("without `cursor.updatedAt`"), "{reason}");
+        }
+    }
+
+    #[test]
+    fn thousands_of_cards_of_one_moment_are_read_and_a_circle_of_them_ends() {
+        let at = |number: u64| json!({ "cursor": { "updatedAt": "2026-09-30T10:00:00Z", "nmID": number, "total": 10 } });
+        let page = |number| Page { rows: 10, envelope: at(number), ..Page::<()>::default() };
+        let cards = cards();
+        let (mut cursor, mut pages) = (Cursor::default(), 0_u64);
+        loop {
+            match cards.next(&cursor, &page(pages % 2), UnixMillis(0)) {
+                Next::Ask(next) => (cursor, pages) = (next, pages + 1),
+                Next::Stuck { .. } => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(pages, u64::from(STANDING_MAX) + 1);
+    }
+
+    #[test]
+    fn a_page_that_does_not_count_its_cards_is_counted() {
+        let played = play(&cards(), None, |_, _| {
+            Told::Rows((0..4).map(card).collect(), json!({ "cursor": { "total": "many" } }))
+        });
+        assert_eq!((played.asks.len(), played.ended), (1, Ended::Complete));
+    }
+}

@@ -120,3 +120,76 @@ impl Source for FbsOrders {
         Some(done + u64::try_from(left).ok()?.div_ceil(WINDOW_SECONDS.unsigned_abs()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::datasets::play::{Ended, NOON, Told, play, scoped, small_pages};
+
+    const DAY: i64 = 86_400;
+
+    fn orders(since: &str) -> FbsOrders {
+        small_pages(ENDPOINT, 10, since, FbsOrders::of)
+    }
+
+    fn page(next: impl Into<Value>) -> Told {
+        Told::Rows(vec![json!({ "id": 7 })], json!({ "next": next.into(), "orders": [] }))
+    }
+
+    #[test]
+    fn windows_of_thirty_days_follow_each_other_until_now() {
+        // 2026-07-03 begins in Moscow at 21:00 of the day before in UTC.
+        let played = play(&orders("2026-07-03"), None, |_, _| page(0));
+        let from = NOON.0 / 1_000 - 90 * DAY - 15 * 3_600;
+        let starts = [0, 30, 60, 90].map(|days| (from + days * DAY).to_string());
+        assert_eq!(played.query("dateFrom"), starts.each_ref());
+        let now = (NOON.0 / 1_000).to_string();
+        assert_eq!(played.query("dateTo"), [&starts[1], &starts[2], &starts[3], &now]);
+        assert_eq!(played.query("next"), ["0"; 4]);
+        assert_eq!((played.totals, played.ended), (vec![Some(4); 3], Ended::Complete));
+        let shipped = play(&scoped("2026-10-01", FbsOrders::of), None, |_, _| page(0));
+        assert_eq!((shipped.asks.len(), shipped.query("limit")), (1, vec!["1000"]));
+    }
+
+    #[test]
+    fn pages_follow_next_until_it_is_0_or_a_page_is_empty() {
+        let played = play(&orders("2026-09-30"), None, |_, time| page([55, 13, 0][time]));
+        assert_eq!(played.query("next"), ["0", "55", "13"]);
+        assert_eq!(played.ended, Ended::Complete);
+        let played = play(&orders("2026-09-30"), None, |_, time| match time {
+            0 => page(55),
+            _ => Told::Rows(vec![], json!({ "next": 55, "orders": [] })),
+        });
+        assert_eq!((played.asks.len(), played.ended), (2, Ended::Complete));
+    }
+
+    #[test]
+    fn a_circle_of_pages_is_found_however_long_it_is_and_where_it_begins() {
+        for (before, length) in [(0, 1), (0, 2), (1, 1), (5, 3), (40, 17), (3, 100)] {
+            let played = play(&orders("2026-09-30"), None, |_, time| {
+                page(1 + if time < before { time } else { before + (time - before) % length })
+            });
+            assert!(played.stuck().contains("sent us before"), "{}", played.stuck());
+            let most = 3 * (before.max(length) + 1) + 2;
+            assert!(played.asks.len() <= most, "{before} {length}: {}", played.asks.len());
+        }
+    }
+
+    #[test]
+    fn a_long_way_without_a_circle_is_none() {
+        let played = play(&orders("2026-09-30"), None, |_, time| {
+            page(if time < 1_000 { time + 1 } else { 0 })
+        });
+        assert_eq!((played.asks.len(), played.ended), (1_001, Ended::Complete));
+    }
+
+    #[test]
+    fn orders_without_a_way_on_stop() {
+        for next in [Value::Null, json!("55"), json!([]), json!(1.5)] {
+            let played = play(&orders("2026-09-30"), None, |_, _| page(next.clone()));
+            assert!(played.stuck().contains("without the `next`"), "{}", played.stuck());
+        }
+    }
+}

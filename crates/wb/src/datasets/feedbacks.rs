@@ -108,3 +108,85 @@ impl Source for Feedbacks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::datasets::play::{Ended, Told, play, scoped, small_pages};
+
+    fn feedbacks(take: u32) -> Feedbacks {
+        small_pages(ENDPOINT, take, "2026-10-01", Feedbacks::of)
+    }
+
+    fn feedback(answered: &str, number: u64) -> Value {
+        let written = format!("2026-09-30T{:02}:{:02}:00Z", number / 60 % 24, number % 60);
+        json!({ "id": format!("{answered}-{number:06}"), "createdDate": written })
+    }
+
+    /// An upstream with so many feedbacks, answered and not.
+    fn shop(unanswered: u64, answered: u64) -> impl FnMut(&Ask, usize) -> Told {
+        move |ask, _| {
+            let asked = |name: &str| {
+                let found = ask.query.iter().find(|(known, _)| *known == name);
+                found.expect("it is asked for").1.as_str()
+            };
+            let kind = asked("isAnswered");
+            let count = if kind == "true" { answered } else { unanswered };
+            let [take, skip] = ["take", "skip"].map(|name| asked(name).parse::<u64>().unwrap());
+            let rows = (skip..count.min(skip + take)).map(|number| feedback(kind, number));
+            Told::Rows(rows.collect(), Value::Null)
+        }
+    }
+
+    #[test]
+    fn those_without_an_answer_come_first_and_a_short_page_ends_a_pass() {
+        let played = play(&feedbacks(10), None, shop(15, 20));
+        assert_eq!(played.query("isAnswered"), ["false", "false", "true", "true", "true"]);
+        assert_eq!(played.query("skip"), ["0", "10", "0", "10", "20"]);
+        assert_eq!(played.query("order"), ["dateAsc"; 5]);
+        assert_eq!((played.rows.len(), played.ended), (35, Ended::Complete));
+        let none = play(&scoped("2026-10-01", Feedbacks::of), None, shop(0, 0));
+        assert_eq!((none.asks.len(), none.query("take")), (2, vec!["5000", "5000"]));
+    }
+
+    #[test]
+    fn one_that_is_answered_between_the_passes_is_met_again() {
+        let played = play(&feedbacks(10), None, |ask, time| match time {
+            0 => Told::Rows(vec![json!({ "id": "x", "answer": null })], Value::Null),
+            _ => {
+                assert_eq!(ask.query[0], ("isAnswered", "true".to_owned()));
+                Told::Rows(vec![json!({ "id": "x", "answer": { "text": "thanks" } })], Value::Null)
+            }
+        });
+        assert_eq!(played.rows["x"].1["answer"]["text"], "thanks");
+    }
+
+    #[test]
+    fn the_same_page_for_ever_stops() {
+        let played = play(&feedbacks(2), None, |_, _| {
+            Told::Rows(vec![feedback("a", 1), feedback("a", 2)], Value::Null)
+        });
+        assert_eq!(played.asks.len(), 2);
+        assert!(played.stuck().contains("the page from row 2 on"), "{}", played.stuck());
+    }
+
+    #[test]
+    fn beyond_what_can_be_skipped_the_time_of_writing_goes_on() {
+        let feedbacks = feedbacks(5_000);
+        let after = |from, last| {
+            let cursor = Cursor { skip: 195_000, from, ..Cursor::default() };
+            let seen = Seen { last, ..Seen::default() };
+            feedbacks.next(&cursor, &Page { rows: 5_000, seen, ..Page::default() }, UnixMillis(0))
+        };
+        let Next::Ask(next) = after(0, Some(1_790_000_000)) else { panic!("it goes on") };
+        let asked = feedbacks.ask(&next);
+        assert!(asked.query.contains(&("skip", "0".to_owned())));
+        assert!(asked.query.contains(&("dateFrom", "1790000000".to_owned())));
+        for (from, last) in [(0, None), (1_790_000_000, Some(1_790_000_000))] {
+            let Next::Stuck { reason, .. } = after(from, last) else { panic!("no way on") };
+            assert!(reason.contains("more than 199990 feedbacks"), "{reason}");
+        }
+    }
+}

@@ -222,3 +222,147 @@ impl Source for FunnelCsv {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datasets::play::{Ended, NOON, Told, play, scoped};
+
+    /// As good as random. A real attempt has one id; here all of them have.
+    const ID: Uuid = Uuid::from_u128(0x0199_9d5f_5c00_7000_8000_0000_0000_0001);
+
+    fn funnel() -> FunnelCsv {
+        scoped("2025-10-01", |scope| FunnelCsv::of(scope, ID))
+    }
+
+    /// An upstream that says what `status` says of the report, at its so manieth poll.
+    fn upstream(mut status: impl FnMut(usize) -> Value) -> impl FnMut(&Ask, usize) -> Told {
+        let mut polls = 0;
+        move |ask, _| match ask.endpoint {
+            CREATE => Told::Json(json!({ "data": "Начато формирование файла/отчета" })),
+            LIST => {
+                polls += 1;
+                Told::Json(json!({ "data": [{ "id": ID, "status": status(polls), "size": 7 }] }))
+            }
+            _ => Told::Rows(vec![json!({ "nmID": "17", "dt": "2026-09-30" })], Value::Null),
+        }
+    }
+
+    #[test]
+    fn the_id_is_saved_before_the_report_is_created() {
+        let Next::Wait { cursor, wait_ms: 0 } = funnel().begin(NOON) else {
+            panic!("an attempt ends with its checkpoint saved");
+        };
+        assert_eq!((cursor.id, &cursor.step), (ID, &Step::Create));
+        // Whatever happens to the request, the next attempt sends the same one.
+        let saved = serde_json::to_string(&cursor).unwrap();
+        let again = scoped("2025-10-02", |scope| FunnelCsv::of(scope, Uuid::nil()));
+        let played = play(&again, Some(&saved), upstream(|_| json!("SUCCESS")));
+        assert_eq!(played.asks[0], funnel().ask(&cursor));
+        assert_eq!(played.body("/id")[0], json!(ID));
+    }
+
+    #[test]
+    fn a_report_is_created_polled_and_downloaded() {
+        let statuses = ["WAITING", "PROCESSING", "RETRY", "SUCCESS"];
+        let played = play(&funnel(), None, upstream(|poll| json!(statuses[poll - 1])));
+        let asked: Vec<&str> = played.asks.iter().map(|ask| ask.endpoint).collect();
+        assert_eq!(asked, [CREATE, LIST, LIST, LIST, LIST, DOWNLOAD]);
+        assert_eq!(played.waits, [0, 20_000, 40_000, 60_000, 80_000]);
+        assert_eq!(
+            played.body("")[0],
+            json!({
+                "id": ID,
+                "reportType": "DETAIL_HISTORY_REPORT",
+                "params": {
+                    "startDate": "2025-10-01", "endDate": "2026-09-30", "timezone": "Europe/Moscow",
+                    "aggregationLevel": "day",
+                },
+            })
+        );
+        assert_eq!(played.query("filter[downloadIds]")[1], ID.to_string());
+        assert_eq!(played.asks[5].places, [("downloadId", ID.to_string())]);
+        assert_eq!((played.keys(), &played.ended), (vec!["17/2026-09-30"], &Ended::Complete));
+    }
+
+    #[test]
+    fn a_report_that_is_there_already_counts_as_created_and_other_refusals_do_not() {
+        for words in ["Report with this id already exists", "Отчёт с таким id уже существует"]
+        {
+            let mut inner = upstream(|_| json!("SUCCESS"));
+            let played = play(&funnel(), None, |ask, time| {
+                if time == 0 { Told::Refused(400, words) } else { inner(ask, time) }
+            });
+            assert_eq!(played.ended, Ended::Complete);
+        }
+        let played = play(&funnel(), None, |_, _| Told::Refused(400, "endDate: not valid"));
+        let reason = "the upstream refuses to make the report (400): endDate: not valid";
+        assert_eq!(played.stuck(), reason);
+    }
+
+    #[test]
+    fn reports_that_come_to_nothing_are_created_anew_and_at_last_given_up() {
+        let played = play(&funnel(), None, upstream(|poll| json!(["FAILED", "SUCCESS"][poll - 1])));
+        assert_eq!((played.asks.len(), &played.ended), (5, &Ended::Complete));
+        let played = play(&funnel(), None, upstream(|_| json!("FAILED")));
+        assert_eq!(played.asks.len(), 10);
+        assert!(played.stuck().starts_with("5 reports in a row"), "{}", played.stuck());
+        let again = play(&funnel(), Some(&played.checkpoint), upstream(|_| json!("SUCCESS")));
+        assert_eq!(again.ended, Ended::Complete);
+        let mut inner = upstream(|_| json!("SUCCESS"));
+        let gone = play(&funnel(), None, |ask, time| {
+            if time == 2 { Told::Refused(404, "") } else { inner(ask, time) }
+        });
+        assert_eq!((gone.asks.len(), gone.ended), (6, Ended::Complete));
+    }
+
+    #[test]
+    fn a_new_report_has_a_new_id() {
+        let days =
+            Days { start: "2026-09-01".parse().unwrap(), end: "2026-09-30".parse().unwrap() };
+        let step = Step::Poll { watch: Watch::new(NOON) };
+        let old = Cursor { days, id: Uuid::nil(), step, lost: 1 };
+        match funnel().lost(&old, "it failed") {
+            Next::Wait { cursor, .. } => assert_eq!((cursor.id, cursor.lost), (ID, 2)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_report_that_is_not_listed_or_has_an_odd_status_is_polled_thirty_times() {
+        let odd = [
+            json!({ "data": [] }),
+            json!({}),
+            json!({ "data": 7 }),
+            json!({ "data": [{ "id": "x" }] }),
+        ];
+        for list in odd {
+            let mut polls = 0;
+            let played = play(&funnel(), None, |ask, time| match ask.endpoint {
+                LIST if polls < 30 => {
+                    polls += 1;
+                    Told::Json(list.clone())
+                }
+                _ => upstream(|_| json!("SUCCESS"))(ask, time),
+            });
+            assert_eq!((played.asks.len(), &played.ended), (1 + 30 + 3, &Ended::Complete));
+        }
+        let played = play(
+            &funnel(),
+            None,
+            upstream(|poll| if poll <= 30 { Value::Null } else { json!("SUCCESS") }),
+        );
+        assert_eq!(played.asks.len(), 34);
+    }
+
+    #[test]
+    fn a_file_that_was_thrown_away_while_the_job_waited_is_made_anew() {
+        let old = NOON.0 - 48 * 3_600_000;
+        let days = r#"{"start":"2026-09-01","end":"2026-09-30"}"#;
+        let step = format!(r#"{{"download":{{"created_at":{old}}}}}"#);
+        let saved = format!(r#"{{"days":{days},"id":"{}","step":{step}}}"#, Uuid::nil());
+        let played = play(&funnel(), Some(&saved), upstream(|_| json!("SUCCESS")));
+        assert_eq!((played.asks.len(), played.asks[0].endpoint), (3, CREATE));
+        assert_eq!(played.body("/params/startDate")[0], json!("2026-09-01"), "of the same days");
+    }
+}

@@ -147,3 +147,119 @@ impl Source for FunnelHistory {
         cursor.is_last.then(|| done + cursor.ids.len().div_ceil(self.chunk) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::datasets::play::{Ended, Told, play, scoped, small_pages};
+
+    fn history(limit: u32) -> FunnelHistory {
+        let source = small_pages(PRODUCTS, limit, "2026-09-24", FunnelHistory::of);
+        FunnelHistory { chunk: 2, ..source }
+    }
+
+    /// An upstream with so many products, and two days of each.
+    fn funnel(count: u64) -> impl FnMut(&Ask, usize) -> Told {
+        move |ask, _| {
+            let body = ask.body.as_ref().unwrap();
+            let rows = match body.get("nmIds") {
+                None => {
+                    let [limit, offset] =
+                        ["limit", "offset"].map(|name| body[name].as_u64().unwrap());
+                    let row = |number| json!({ "product": { "nmId": number } });
+                    (offset..count.min(offset + limit)).map(row).collect()
+                }
+                Some(ids) => {
+                    let day = |date: &str| json!({ "date": date, "openCount": 7 });
+                    let row = |id: &Value| {
+                        let days = [day("2026-09-29"), day("2026-09-30")];
+                        json!({ "product": { "nmId": id }, "history": days, "currency": "RUB" })
+                    };
+                    ids.as_array().unwrap().iter().map(row).collect()
+                }
+            };
+            Told::Rows(rows, Value::Null)
+        }
+    }
+
+    #[test]
+    fn each_page_of_products_is_followed_by_the_history_of_each_in_chunks() {
+        let played = play(&history(3), None, funnel(4));
+        let null = Value::Null;
+        assert_eq!(
+            played.body("/nmIds"),
+            [null.clone(), json!([0, 1]), json!([2]), null, json!([3])]
+        );
+        let week = json!({ "start": "2026-09-24", "end": "2026-09-30" });
+        assert_eq!(played.body("/selectedPeriod"), [(); 5].map(|()| week.clone()));
+        assert_eq!((played.rows.len(), &played.ended), (8, &Ended::Complete));
+        let row = json!({
+            "product": { "nmId": 3 }, "currency": "RUB", "date": "2026-09-30", "openCount": 7,
+        });
+        assert_eq!(played.rows["3/2026-09-30"], (String::new(), row));
+        assert_eq!(played.totals, [None, None, None, Some(5)], "known with the last page");
+        let shipped = play(&scoped("2026-09-24", FunnelHistory::of), None, funnel(21));
+        assert_eq!((shipped.asks.len(), shipped.rows.len()), (3, 42));
+    }
+
+    #[test]
+    fn the_end_is_a_page_of_products_that_is_not_full() {
+        assert_eq!(play(&history(3), None, funnel(0)).asks.len(), 1);
+        // 0 to 2 with two chunks, and an empty page.
+        assert_eq!(play(&history(3), None, funnel(3)).asks.len(), 4);
+    }
+
+    #[test]
+    fn the_same_page_of_products_for_ever_stops() {
+        let mut products = funnel(9);
+        let played = play(&history(3), None, |ask, time| {
+            let mut ask = ask.clone();
+            if let Some(body) = &mut ask.body
+                && body.get("offset").is_some()
+            {
+                body["offset"] = json!(0);
+            }
+            products(&ask, time)
+        });
+        assert_eq!(played.asks.len(), 4);
+        assert!(played.stuck().contains("the page from row 3 on"), "{}", played.stuck());
+        let played = play(&history(3), None, |_, _| Told::Rows(vec![json!({}); 3], Value::Null));
+        assert_eq!(played.asks.len(), 2);
+        played.stuck();
+    }
+
+    #[test]
+    fn what_cannot_be_keyed_says_why_and_leaves_the_rest_alone() {
+        let played = play(&history(5), None, |_, time| match time {
+            0 => {
+                let ids = [json!(1), json!("2"), json!(-3), json!(null), json!([])];
+                let row = |id| json!({ "product": { "nmId": id } });
+                Told::Rows(ids.into_iter().map(row).collect(), Value::Null)
+            }
+            1 => {
+                let days = json!([{ "date": "d" }, { "date": null }, "x"]);
+                let rows = vec![
+                    json!({ "product": { "nmId": 1 }, "history": days }),
+                    json!({ "product": null, "history": [{ "date": "d" }] }),
+                    json!({ "product": { "nmId": 1 }, "history": {} }),
+                ];
+                Told::Rows(rows, Value::Null)
+            }
+            _ => Told::Rows(vec![], Value::Null),
+        });
+        assert_eq!(played.body("/nmIds")[1], json!([1, 2]), "a number given as a text is one");
+        assert_eq!(played.keys(), ["1/d"]);
+        let reasons = [
+            "its history cannot be asked: `product.nmId` is no number of a product",
+            "its history cannot be asked: `product.nmId` is null",
+            "its history cannot be asked: `product.nmId` is a list",
+            "`date` is null",
+            "it is no row: invalid type: string \"x\", expected a map at line 1 column 3",
+            "no `product.nmId`",
+            "`history` is no list",
+        ];
+        assert_eq!(played.rejects, reasons);
+    }
+}

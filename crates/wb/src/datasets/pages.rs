@@ -159,3 +159,125 @@ impl Source for Pages {
         Next::Ask(Cursor { offset, page: print, days: cursor.days })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::datasets::play::{Ended, NOON, Told, play, scoped, small_pages};
+
+    fn stock(number: u64) -> Value {
+        json!({ "nmId": number, "chrtId": 1, "warehouseId": 507, "quantity": 3 })
+    }
+
+    fn product(number: u64) -> Value {
+        let period = json!({ "start": "2025-10-01", "end": "2026-09-30" });
+        json!({ "product": { "nmId": number }, "statistic": { "selected": { "period": period } } })
+    }
+
+    fn price(number: u64) -> Value {
+        json!({ "nmID": number, "sizes": [] })
+    }
+
+    /// An upstream with so many rows, which takes notice of limit and offset.
+    fn listing(count: u64, row: fn(u64) -> Value) -> impl FnMut(&Ask, usize) -> Told {
+        move |ask, _| {
+            let asked = |name: &str| {
+                let query = ask.query.iter().find(|(known, _)| *known == name);
+                let body = ask.body.as_ref().map(|body| body[name].as_u64().unwrap());
+                body.unwrap_or_else(|| query.unwrap().1.parse().unwrap())
+            };
+            let (limit, offset) = (asked("limit"), asked("offset"));
+            Told::Rows((offset..count.min(offset + limit)).map(row).collect(), Value::Null)
+        }
+    }
+
+    #[test]
+    fn stocks_end_with_a_page_that_is_not_full() {
+        let endpoint = Listing::Stocks.endpoint();
+        let stocks = small_pages(endpoint, 10, "2026-10-01", Pages::stocks);
+        let played = play(&stocks, None, listing(25, stock));
+        assert_eq!(
+            played.body(""),
+            [0, 10, 20].map(|offset| json!({ "limit": 10, "offset": offset }))
+        );
+        assert_eq!((played.rows.len(), played.ended), (25, Ended::Complete));
+        // One that is full may be the last all the same.
+        assert_eq!(play(&stocks, None, listing(20, stock)).asks.len(), 3);
+        assert_eq!(play(&stocks, None, listing(0, stock)).asks.len(), 1);
+        let shipped = scoped("2026-10-01", Pages::stocks);
+        assert_eq!(play(&shipped, None, listing(3, stock)).body("/limit"), [json!(250_000)]);
+    }
+
+    #[test]
+    fn the_funnel_is_that_of_the_days_until_yesterday_even_past_midnight() {
+        let endpoint = Listing::Funnel.endpoint();
+        let funnel = small_pages(endpoint, 10, "2025-10-01", Pages::funnel);
+        let played = play(&funnel, None, listing(15, product));
+        let period = json!({ "start": "2025-10-01", "end": "2026-09-30" });
+        assert_eq!(played.body("/selectedPeriod"), [period.clone(), period.clone()]);
+        assert_eq!(played.keys()[0], "0/2025-10-01/2026-09-30");
+        assert_eq!(played.rows.len(), 15);
+        // Another day has begun since the checkpoint was saved.
+        let tomorrow = small_pages(endpoint, 10, "2025-10-02", Pages::funnel);
+        let played = play(&tomorrow, Some(&played.checkpoint), listing(15, product));
+        assert_eq!(played.body("/selectedPeriod"), [period]);
+    }
+
+    #[test]
+    fn prices_end_with_an_empty_page() {
+        let prices = small_pages(Listing::Prices.endpoint(), 10, "2026-10-01", Pages::prices);
+        let played = play(&prices, None, listing(15, price));
+        assert_eq!(played.query("offset"), ["0", "10", "15"]);
+        assert_eq!(played.query("limit"), ["10", "10", "10"]);
+        assert_eq!((played.rows.len(), played.ended), (15, Ended::Complete));
+    }
+
+    #[test]
+    fn the_same_page_for_ever_stops_however_its_counts_change() {
+        for (source, row) in [
+            (
+                small_pages(Listing::Stocks.endpoint(), 10, "2026-10-01", Pages::stocks),
+                stock as fn(u64) -> Value,
+            ),
+            (small_pages(Listing::Prices.endpoint(), 10, "2026-10-01", Pages::prices), price),
+            (small_pages(Listing::Funnel.endpoint(), 10, "2025-10-01", Pages::funnel), product),
+        ] {
+            let played = play(&source, None, |_, time| {
+                let mut rows: Vec<Value> = (0..10).map(row).collect();
+                rows[3]["quantity"] = json!(time);
+                Told::Rows(rows, Value::Null)
+            });
+            assert_eq!((played.asks.len(), played.rows.len()), (2, 10));
+            assert!(played.stuck().contains("the page from row 10 on"), "{}", played.stuck());
+        }
+        // Also if no row of it can be keyed.
+        let prices = small_pages(Listing::Prices.endpoint(), 10, "2026-10-01", Pages::prices);
+        let played = play(&prices, None, |_, _| Told::Rows(vec![json!({}); 10], Value::Null));
+        assert_eq!((played.asks.len(), played.rejects.len()), (2, 20));
+        played.stuck();
+    }
+
+    #[test]
+    fn pages_that_have_all_landed_before_are_no_reason_to_stop() {
+        // A second import changes nothing in the sink.
+        let prices = small_pages(Listing::Prices.endpoint(), 2, "2026-10-01", Pages::prices);
+        let mut seen = Print::default();
+        let raw = RawValue::from_string(price(1).to_string()).unwrap();
+        let cursor = Cursor { offset: 0, page: None, days: None };
+        prices.read(&cursor, &raw, &mut seen);
+        let page = Page { rows: 2, changed: 0, seen, ..Page::default() };
+        assert!(matches!(prices.next(&cursor, &page, NOON), Next::Ask(Cursor { offset: 2, .. })));
+    }
+
+    #[test]
+    fn a_page_with_more_rows_than_asked_for_is_taken_as_it_is() {
+        let prices = small_pages(Listing::Prices.endpoint(), 2, "2026-10-01", Pages::prices);
+        let played = play(&prices, None, |_, time| {
+            let rows = if time == 0 { (0..7).map(price).collect() } else { vec![] };
+            Told::Rows(rows, Value::Null)
+        });
+        assert_eq!(played.query("offset"), ["0", "7"]);
+    }
+}

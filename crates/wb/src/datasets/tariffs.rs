@@ -114,3 +114,46 @@ impl Source for Tariffs {
         Some(done + left as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::datasets::play::{Ended, Told, play, scoped};
+
+    #[test]
+    fn five_lists_land_under_keys_of_their_own() {
+        let played = play(&scoped("2026-10-01", Tariffs::of), None, |_, list| {
+            let rows = match list {
+                0 => vec![json!({ "subjectID": 6461 })],
+                4 => vec![
+                    json!({ "date": "2026-12-01T00:00:00Z", "warehouseID": 217081, "boxTypeID": 6 }),
+                ],
+                _ => vec![json!({ "warehouseName": "Коледино" }), json!({ "warehouseName": null })],
+            };
+            Told::Rows(rows, Value::Null)
+        });
+        assert_eq!(
+            played.keys(),
+            [
+                "acceptance/2026-12-01T00:00:00Z/217081/6",
+                "box/Коледино",
+                "commission/6461",
+                "pallet/Коледино",
+                "return/Коледино",
+            ]
+        );
+        assert_eq!(played.rejects, ["`warehouseName` is null"; 3]);
+        assert_eq!(played.query("date"), ["", "2026-10-01", "2026-10-01", "2026-10-01", ""]);
+        assert_eq!((played.totals, played.ended), (vec![Some(5); 4], Ended::Complete));
+    }
+
+    #[test]
+    fn an_import_goes_on_with_the_list_that_has_not_landed() {
+        let tariffs = scoped("2026-10-01", Tariffs::of);
+        let played =
+            play(&tariffs, Some(r#"{"list":"return"}"#), |_, _| Told::Rows(vec![], Value::Null));
+        assert_eq!(played.asks.len(), 2);
+    }
+}

@@ -289,3 +289,182 @@ impl Source for Tasks {
         Some(done + windows.saturating_sub(1) * 3 + of_this)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::datasets::play::{Ended, NOON, Told, play, scoped};
+
+    /// An upstream that says what `status` says of the task of this number, at its so manieth poll.
+    fn upstream(mut status: impl FnMut(usize, usize) -> Told) -> impl FnMut(&Ask, usize) -> Told {
+        let (mut tasks, mut polls) = (0, 0);
+        move |ask, _| match ask.endpoint.rsplit_once('.').unwrap().1 {
+            "create" => {
+                (tasks, polls) = (tasks + 1, 0);
+                Told::Json(json!({ "data": { "taskId": format!("task-{tasks}") } }))
+            }
+            "status" => {
+                polls += 1;
+                status(tasks, polls)
+            }
+            _ => Told::Rows(
+                vec![json!({ "nmId": tasks, "barcode": "", "techSize": "0" })],
+                Value::Null,
+            ),
+        }
+    }
+
+    fn says(status: impl Into<Value>) -> Told {
+        Told::Json(json!({ "data": { "id": "x", "status": status.into() } }))
+    }
+
+    fn verbs(asks: &[Ask]) -> Vec<&str> {
+        asks.iter().map(|ask| ask.endpoint.rsplit_once('.').unwrap().1).collect()
+    }
+
+    #[test]
+    fn a_task_is_created_polled_ever_more_patiently_and_downloaded() {
+        let remains = scoped("2026-10-01", Tasks::remains);
+        let played =
+            play(&remains, None, upstream(|_, poll| says(["new", "processing", "done"][poll - 1])));
+        assert_eq!(verbs(&played.asks), ["create", "status", "status", "status", "download"]);
+        assert_eq!(played.waits, [5_000, 10_000, 15_000], "the status's interval, and growing");
+        assert_eq!(played.asks[1].places, [("task_id", "task-1".to_owned())]);
+        assert_eq!(played.asks[4].places, [("task_id", "task-1".to_owned())]);
+        let options: Vec<&str> = played.asks[0].query.iter().map(|(name, _)| *name).collect();
+        let groups =
+            ["Brand", "Subject", "Sa", "Nm", "Barcode", "Size"].map(|by| format!("groupBy{by}"));
+        assert_eq!(options, groups);
+        assert_eq!((played.keys(), &played.ended), (vec!["1//0"], &Ended::Complete));
+        assert_eq!(played.totals, [Some(3), Some(4), Some(5), Some(5)]);
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_catalogue_so_a_faster_one_polls_faster() {
+        let catalogue = crate::catalogue().scaled(100, 60).unwrap();
+        let day = "2026-10-01".parse().unwrap();
+        let remains = Tasks::remains(&Scope { since: day, today: day, catalogue: &catalogue });
+        assert_eq!(play(&remains, None, upstream(|_, _| says("done"))).waits, [50]);
+    }
+
+    #[test]
+    fn reports_of_days_are_a_task_a_window() {
+        let acceptance = scoped("2026-07-03", Tasks::acceptance);
+        let played = play(&acceptance, None, upstream(|_, _| says("done")));
+        let creates = [0, 3, 6].map(|place| &played.asks[place]);
+        let days = |ask: &Ask| ask.query.iter().map(|(_, day)| day.clone()).collect::<Vec<_>>();
+        assert_eq!(days(creates[0]), ["2026-07-03", "2026-08-02"]);
+        assert_eq!(days(creates[1]), ["2026-08-03", "2026-09-02"]);
+        assert_eq!(days(creates[2]), ["2026-09-03", "2026-10-01"]);
+        assert_eq!((played.asks.len(), played.totals), (9, vec![Some(9); 8]));
+        let storage = scoped("2026-07-03", Tasks::storage);
+        let played = play(&storage, None, upstream(|_, _| says("done")));
+        assert_eq!(played.asks.len(), 36, "91 days in windows of 8");
+        assert_eq!(days(&played.asks[0]), ["2026-07-03", "2026-07-10"]);
+        assert_eq!(days(&played.asks[33]), ["2026-09-29", "2026-10-01"]);
+    }
+
+    #[test]
+    fn a_task_that_comes_to_nothing_is_created_again() {
+        let remains = scoped("2026-10-01", Tasks::remains);
+        for first in ["purged", "canceled"] {
+            let played = play(
+                &remains,
+                None,
+                upstream(|task, _| says(if task == 1 { first } else { "done" })),
+            );
+            assert_eq!(verbs(&played.asks), ["create", "status", "create", "status", "download"]);
+            assert_eq!(played.keys(), ["2//0"]);
+        }
+        let gone = upstream(
+            |task, _| if task == 1 { Told::Refused(404, "unknown") } else { says("done") },
+        );
+        assert_eq!(play(&remains, None, gone).asks.len(), 5);
+        let mut inner = upstream(|_, _| says("done"));
+        let played = play(&remains, None, |ask, time| {
+            if time == 2 { Told::Refused(404, "expired") } else { inner(ask, time) }
+        });
+        let expected = ["create", "status", "download", "create", "status", "download"];
+        assert_eq!(verbs(&played.asks), expected);
+    }
+
+    #[test]
+    fn five_lost_tasks_in_a_row_are_a_dead_letter_and_a_retry_has_five_again() {
+        let acceptance = scoped("2026-07-03", Tasks::acceptance);
+        let lost_from_second_window_on =
+            || upstream(|task, _| says(if task == 1 { "done" } else { "purged" }));
+        let played = play(&acceptance, None, lost_from_second_window_on());
+        assert_eq!(played.asks.len(), 3 + 5 * 2);
+        let reason = "5 tasks in a row for the report of 2026-08-03 to 2026-09-02 came to nothing, the \
+                      last because the upstream has given it up: retry the job later, it goes on with \
+                      this report";
+        assert_eq!(played.stuck(), reason);
+        let again = play(&acceptance, Some(&played.checkpoint), upstream(|_, _| says("purged")));
+        assert_eq!(again.asks.len(), 5 * 2);
+        let again = play(&acceptance, Some(&played.checkpoint), upstream(|_, _| says("done")));
+        assert_eq!((again.asks.len(), again.ended), (6, Ended::Complete));
+    }
+
+    #[test]
+    fn a_status_that_nobody_knows_is_polled_thirty_times_and_then_created_again() {
+        let remains = scoped("2026-10-01", Tasks::remains);
+        for unknown in [json!("thinking"), json!(7), json!(null), json!(["done"])] {
+            let played = play(
+                &remains,
+                None,
+                upstream(|task, _| if task == 1 { says(unknown.clone()) } else { says("done") }),
+            );
+            assert_eq!(played.asks.len(), 1 + 30 + 3);
+            assert_eq!(played.ended, Ended::Complete);
+        }
+        let played = play(&remains, None, upstream(|_, _| Told::Json(json!([]))));
+        assert_eq!(played.asks.len(), 5 * 31);
+        assert!(played.stuck().contains("its status stayed `missing`"), "{}", played.stuck());
+    }
+
+    #[test]
+    fn a_task_that_is_never_done_is_created_again_after_two_hours() {
+        let remains = scoped("2026-10-01", Tasks::remains);
+        let played = play(&remains, None, upstream(|_, _| says("processing")));
+        assert!(
+            played.stuck().contains("within the time that tasks are kept"),
+            "{}",
+            played.stuck()
+        );
+        let waited: u64 = played.waits.iter().sum();
+        assert!((10..11).contains(&(waited / 3_600_000)), "{waited}");
+    }
+
+    #[test]
+    fn a_task_that_has_grown_old_while_the_job_waited_is_not_asked_for() {
+        let remains = scoped("2026-10-01", Tasks::remains);
+        let days = r#"{"start":"2026-10-01","end":"2026-10-01"}"#;
+        let step = |created_at: i64| {
+            format!(
+                r#"{{"days":{days},"step":{{"download":{{"task":"t","created_at":{created_at}}}}}}}"#
+            )
+        };
+        let young = play(&remains, Some(&step(NOON.0 - 7_199_999)), upstream(|_, _| says("done")));
+        assert_eq!(verbs(&young.asks), ["download"]);
+        let old = play(&remains, Some(&step(NOON.0 - 7_200_000)), upstream(|_, _| says("done")));
+        assert_eq!(verbs(&old.asks), ["create", "status", "download"]);
+    }
+
+    #[test]
+    fn a_task_without_an_id_is_tried_again_and_another_refusal_is_a_dead_letter() {
+        let remains = scoped("2026-10-01", Tasks::remains);
+        for odd in [
+            json!({}),
+            json!({ "data": { "taskId": 7 } }),
+            json!({ "data": { "taskId": "" } }),
+            json!([]),
+        ] {
+            let played = play(&remains, None, |_, _| Told::Json(odd.clone()));
+            assert!(matches!(played.ended, Ended::Failed(_)), "{:?}", played.ended);
+        }
+        let refused = play(&remains, None, upstream(|_, _| Told::Refused(409, "not yours")));
+        assert!(refused.stuck().ends_with("(409): not yours"), "{}", refused.stuck());
+    }
+}
