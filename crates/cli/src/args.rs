@@ -171,6 +171,8 @@ pub(crate) struct Demo {
     /// Which datasets, separated by commas, or `all`
     #[arg(long, env = "WAITLESS_DATASETS", default_value = "orders,sales", value_delimiter = ',')]
     pub(crate) datasets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) faults: FaultsArg,
     /// The kind of tokens that the sellers give: `personal`, `service`, `base` with its limits of
     /// hours, or `base-secret`
     #[arg(long, env = "WAITLESS_TOKEN_TYPE", default_value = "personal")]
@@ -245,6 +247,18 @@ pub(crate) struct CatalogueArg {
     pub(crate) catalogue: Option<PathBuf>,
 }
 
+/// Faults that the built-in marketplace plays on purpose.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FaultsArg {
+    /// A fault to play, as a rule of a script in one line; may be given more than once:
+    /// `--fault 'play = { status = 503 }, every = 10'`
+    #[arg(long, env = "WAITLESS_FAULT", value_name = "RULE", conflicts_with = "faults")]
+    pub(crate) fault: Vec<String>,
+    /// A script of faults in TOML, a `[[faults]]` each
+    #[arg(long, env = "WAITLESS_FAULTS", value_name = "FILE")]
+    pub(crate) faults: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Mock {
     /// The port; 0 takes a free one
@@ -259,6 +273,8 @@ pub(crate) struct Mock {
     /// Network delay before a request is counted, in milliseconds: `A..B`
     #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
     pub(crate) jitter_ms: RangeInclusive<u64>,
+    #[command(flatten)]
+    pub(crate) faults: FaultsArg,
     /// Everything made up follows from it
     #[arg(long, env = "WAITLESS_SEED", default_value_t = 1, value_parser = number::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,

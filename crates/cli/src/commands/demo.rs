@@ -84,6 +84,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
             sales: DatasetSize::Pages(2..=26),
         },
         jitter_ms: args.jitter_ms.clone(),
+        faults: mock::faults(&args.faults)?,
         now: wall_time(clock.now()),
         late_updates: true,
         ..MockConfig::default()
