@@ -72,7 +72,12 @@ impl Client {
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
-        let request = self.http.post(format!("{}{path}", self.base_url)).body(body.to_string());
+        self.post_text(path, &body.to_string()).await
+    }
+
+    pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
+        let request = self.http.post(format!("{}{path}", self.base_url)).body(body.to_owned());
+        let request = request.header("Content-Type", "application/json");
         Answer::of(self.authorized(request)).await
     }
 
