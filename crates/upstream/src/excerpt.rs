@@ -12,23 +12,21 @@ pub(crate) const MESSAGE_CHARS: usize = 300;
 /// becomes one space: error texts are read in one line, and control characters could rewrite the
 /// terminal that shows them.
 ///
-/// Redacted before it is cut, because a cut could leave half of the credential standing.
+/// Redacted before it is cut, because a cut could leave half of the credential standing, and after
+/// what cannot be shown was left out, because that may have stood in the middle of it.
 pub(crate) fn printable(text: &str, credential: &Credential, chars_max: usize) -> String {
-    let text = credential.redact(text);
-    let mut shown = String::new();
-    let mut count = 0;
+    let mut whole = String::new();
     for c in text.trim().chars() {
         let c = if c.is_whitespace() { ' ' } else { c };
-        let skip = c.is_control() || c == '\u{fffd}' || (c == ' ' && shown.ends_with(' '));
-        if skip {
-            continue;
+        let skip = c.is_control() || c == '\u{fffd}' || (c == ' ' && whole.ends_with(' '));
+        if !skip {
+            whole.push(c);
         }
-        if count == chars_max {
-            shown.push('…');
-            break;
-        }
-        shown.push(c);
-        count += 1;
+    }
+    let mut shown = credential.redact(&whole);
+    if let Some((end, _)) = shown.char_indices().nth(chars_max) {
+        shown.truncate(end);
+        shown.push('…');
     }
     shown
 }
@@ -77,6 +75,8 @@ mod tests {
         let text = "  <h1>\x1b[31m Hello\n\n s3cret</h1>";
         assert_eq!(printable(text, &secret, 80), "<h1>[31m Hello [redacted]</h1>");
         assert_eq!(printable("s3cret", &secret, 4), "[red…");
+        // What is left out must not put it together again.
+        assert_eq!(printable("s3\0cr\u{fffd}et", &secret, 80), "[redacted]");
     }
 
     #[test]

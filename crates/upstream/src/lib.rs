@@ -32,13 +32,15 @@ mod config;
 mod envelope;
 mod error;
 mod excerpt;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod hints;
 mod request;
 mod rows;
 mod secret;
 mod splitter;
 mod strings;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 mod whole;
 
 pub use answer::Answer;

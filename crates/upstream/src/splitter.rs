@@ -197,28 +197,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::whole::whole;
-
-    type Split = (Vec<String>, Value);
-
-    /// Splits a body that arrives in pieces of these lengths, over and over.
-    fn split(
-        path: &'static [&'static str],
-        body: &[u8],
-        lengths: &[usize],
-    ) -> Result<Split, RowsError> {
-        let (mut splitter, mut rows) = (Splitter::new(path), Vec::new());
-        let mut rest = body;
-        for length in lengths.iter().cycle() {
-            if rest.is_empty() {
-                break;
-            }
-            let (piece, behind) = rest.split_at((*length).clamp(1, rest.len()));
-            splitter.push(piece, &mut |row| rows.push(row.get().to_owned()))?;
-            rest = behind;
-        }
-        Ok((rows, splitter.finish()?))
-    }
+    use crate::{fuzzing::split, whole::whole};
 
     const PATHS: [&[&str]; 3] = [&[], &["a"], &["a", "b"]];
 

@@ -9,6 +9,7 @@ mod ops;
 mod others;
 mod secrets;
 mod server;
+mod storm;
 
 use std::sync::Arc;
 
