@@ -99,7 +99,8 @@ impl Source for Cards {
     fn read(&self, _cursor: &Cursor, row: &RawValue, _seen: &mut ()) -> Vec<Read> {
         let read = Fields::of(row).and_then(|fields| {
             let key = KEY.read(&fields)?;
-            Ok(Keyed { key, version: version(&fields, "updatedAt")?, body: None })
+            // In UTC.
+            Ok(Keyed { key, version: version(&fields, "updatedAt", 0)?, body: None })
         });
         vec![read]
     }
@@ -158,7 +159,7 @@ mod tests {
             [json!(true), json!(true), json!(true)]
         );
         assert_eq!((played.rows.len(), played.ended), (25, Ended::Complete));
-        assert_eq!(played.rows["7"].0, "2026-09-30T10:02:00.500");
+        assert_eq!(played.rows["7"].0, "2026-09-30T10:02:00.500000Z");
         assert_eq!(play(&cards(), None, shop(20)).asks.len(), 3);
         assert_eq!(play(&cards(), None, shop(0)).asks.len(), 1);
         let shipped = play(&scoped("2026-10-01", Cards::of), None, shop(3));
