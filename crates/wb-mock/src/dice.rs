@@ -18,6 +18,7 @@ pub(crate) enum Topic {
     RequestId,
     ClientSecret,
     Fault,
+    Cabinet,
 }
 
 /// A short sequence of draws, fixed by a seed, a topic and some numbers.

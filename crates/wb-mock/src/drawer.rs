@@ -39,7 +39,7 @@ pub(crate) trait Drawer: Debug + Send + Sync {
 pub(crate) type ExpectedRows = Box<dyn Iterator<Item = ExpectedRow> + Send>;
 
 /// What an admitted request asks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
     /// Values of the parts in braces of the method's path.
     pub(crate) places: HashMap<String, String>,

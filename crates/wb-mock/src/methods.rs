@@ -52,6 +52,8 @@ pub enum Call {
     Page,
     /// A new task, or for [`Dataset::FunnelCsv`] a new report.
     Create,
+    /// A failed report once more.
+    Retry,
     /// How far a task is, or for [`Dataset::FunnelCsv`] the list of reports.
     Status,
     /// What a finished task has made.
@@ -283,6 +285,14 @@ pub const METHODS: &[Method] = &[
             NM_REPORT,
         )
     },
+    // Whether this counts against the 20 of a day is not known.
+    post(
+        ANALYTICS,
+        "/api/v2/nm-report/downloads/retry",
+        Dataset::FunnelCsv,
+        Call::Retry,
+        NM_REPORT,
+    ),
     get(ANALYTICS, "/api/v2/nm-report/downloads", Dataset::FunnelCsv, Call::Status, NM_REPORT),
     get(
         ANALYTICS,

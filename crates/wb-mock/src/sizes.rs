@@ -91,22 +91,22 @@ impl DatasetSize {
 ///
 /// ```
 /// let sizes = waitless_wb_mock::CabinetSizes::default();
-/// assert_eq!((sizes.products, sizes.campaigns), (150..=600, 10..=80));
-/// assert_eq!((sizes.feedbacks, sizes.fbs_orders), (500..=4_000, 500..=4_000));
-/// assert_eq!(sizes.finance_rows, 2_000..=20_000);
+/// assert_eq!((sizes.products, sizes.campaigns), (150..=600, 20..=120));
+/// assert_eq!((sizes.feedbacks, sizes.fbs_orders), (200..=900, 200..=900));
+/// assert_eq!(sizes.finance_rows, 300..=900);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CabinetSizes {
     /// Products: cards, prices, stocks, remains, storage and the funnel follow from them. Default
     /// 150 to 600.
     pub products: RangeInclusive<u64>,
-    /// Advertising campaigns. Default 10 to 80.
+    /// Advertising campaigns. Default 20 to 120.
     pub campaigns: RangeInclusive<u64>,
-    /// Feedbacks, answered or not. Default 500 to 4 000.
+    /// Feedbacks, answered or not. Default 200 to 900.
     pub feedbacks: RangeInclusive<u64>,
-    /// Orders that the seller ships, in 90 days. Default 500 to 4 000.
+    /// Orders that the seller ships, in 90 days. Default 200 to 900.
     pub fbs_orders: RangeInclusive<u64>,
-    /// Rows of finance reports in 90 days. Default 2 000 to 20 000.
+    /// Rows of finance reports in 90 days. Default 300 to 900.
     pub finance_rows: RangeInclusive<u64>,
 }
 
@@ -114,10 +114,10 @@ impl Default for CabinetSizes {
     fn default() -> Self {
         Self {
             products: 150..=600,
-            campaigns: 10..=80,
-            feedbacks: 500..=4_000,
-            fbs_orders: 500..=4_000,
-            finance_rows: 2_000..=20_000,
+            campaigns: 20..=120,
+            feedbacks: 200..=900,
+            fbs_orders: 200..=900,
+            finance_rows: 300..=900,
         }
     }
 }

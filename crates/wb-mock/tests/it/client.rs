@@ -64,6 +64,20 @@ impl Client {
         Answer::of(self.request(path_and_query)).await
     }
 
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_text(path, &body.to_string()).await
+    }
+
+    pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
+        let request = self.http.post(format!("{}{path}", self.base_url)).body(body.to_owned());
+        let request = request.header("Content-Type", "application/json");
+        Answer::of(match &self.authorization {
+            Some(authorization) => request.header("Authorization", authorization),
+            None => request,
+        })
+        .await
+    }
+
     pub(crate) async fn page(&self, path: &str, date_from: &str) -> Vec<Value> {
         let answer = self.get(&format!("{path}?dateFrom={date_from}")).await;
         assert_eq!(answer.status, 200, "{answer:?}");
