@@ -53,9 +53,12 @@ pub enum Depth {
     Now,
     /// So many days.
     Days(u64),
-    /// From this day on. Without a wish an import goes back so many days only.
-    From(NaiveDate, u64),
+    /// From this day on.
+    From(NaiveDate),
 }
+
+/// Days that an import goes back if nothing else is wished for, and as far as the dataset does.
+const USUAL_DAYS: u64 = 90;
 
 /// What is known of a dataset as data.
 struct About {
@@ -201,7 +204,7 @@ impl Dataset {
                 name: "finance",
                 title: "Realization report",
                 endpoints: &["finance.sales-reports.detailed"],
-                depth: Depth::From(FINANCE_FIRST, 90),
+                depth: Depth::From(FINANCE_FIRST),
                 is_task: false,
                 overlap_days: 14,
             },
@@ -308,17 +311,15 @@ impl Dataset {
         match self.depth() {
             Depth::Now => today,
             Depth::Days(days) => days_before(today, days),
-            Depth::From(first, _) => first.min(today),
+            Depth::From(first) => first.min(today),
         }
     }
 
-    /// The day from which an import goes on if nothing else is wished for.
+    /// The first day of an import if nothing else is wished for: 90 days ago, or the
+    /// [deepest](Dataset::deepest_day).
     #[must_use]
     pub fn usual_day(self, now: UnixMillis) -> NaiveDate {
-        match self.depth() {
-            Depth::Now | Depth::Days(_) => self.deepest_day(now),
-            Depth::From(first, days) => days_before(MoscowTime::at(now).day(), days).max(first),
-        }
+        days_before(MoscowTime::at(now).day(), USUAL_DAYS).max(self.deepest_day(now))
     }
 
     /// The day from which the next import has to go on after one that has ended with this
@@ -446,12 +447,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_wish_an_import_goes_as_far_back_as_can_be_asked_and_is_of_use() {
+    fn without_a_wish_an_import_goes_90_days_back_or_as_far_as_can_be_asked() {
         let noon = UnixMillis(1_790_856_000_000); // 2026-10-01
         let days = [
             (Dataset::Sales, "2026-07-03"),
             (Dataset::Finance, "2026-07-03"),
-            (Dataset::Funnel, "2025-10-01"),
+            (Dataset::Funnel, "2026-07-03"),
             (Dataset::FunnelHistory, "2026-09-24"),
             (Dataset::Prices, "2026-10-01"),
         ];

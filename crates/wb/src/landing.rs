@@ -47,6 +47,7 @@ impl<S: Source> Landing<'_, S> {
             landed(page.changed);
         }
         page.envelope = rows.envelope().clone();
+        self.warn(&page);
         Ok(page)
     }
 
@@ -76,6 +77,7 @@ impl<S: Source> Landing<'_, S> {
             }
             file += 1;
         }
+        self.warn(&page);
         Ok(page)
     }
 
@@ -108,6 +110,15 @@ impl<S: Source> Landing<'_, S> {
         }
     }
 
+    fn warn(&self, page: &Page<S::Seen>) {
+        if page.rejected > 0 {
+            tracing::warn!(
+                account = %self.account, dataset = %self.dataset, rows = page.rejected,
+                "rows that cannot be keyed are in quarantine"
+            );
+        }
+    }
+
     async fn land(&self, batch: Batches, page: &mut Page<S::Seen>) -> Result<(), Leave> {
         let Batches { mut rows, rejects } = batch;
         let (account, dataset) = (self.account.as_str(), self.dataset.as_str());
@@ -120,13 +131,7 @@ impl<S: Source> Landing<'_, S> {
             rows = behind;
         }
         if !rejects.is_empty() {
-            tracing::warn!(
-                account,
-                dataset,
-                rows = rejects.len(),
-                reason = rejects[0].reason,
-                "rows that cannot be keyed go to the quarantine"
-            );
+            page.rejected += u64::try_from(rejects.len()).expect("at most a chunk");
             let (account, dataset) = (account.to_owned(), dataset.to_owned());
             let rejects = Rejects { account, dataset, fetched_at, rows: rejects };
             self.sink.quarantine(rejects).await?;

@@ -73,7 +73,7 @@ impl fmt::Display for Notice {
                     Depth::Days(days) => {
                         write!(f, "{dataset}: rows can be asked for {days} days back")?;
                     }
-                    Depth::Now | Depth::From(..) => write!(f, "{dataset}: there is nothing older")?,
+                    Depth::Now | Depth::From(_) => write!(f, "{dataset}: there is nothing older")?,
                 }
                 write!(f, ", the import begins on {since} and not on {asked}")
             }
@@ -146,7 +146,7 @@ pub fn closed(
 /// Plans an import: one job of class `bulk` for each dataset that the token opens. Enqueueing a
 /// plan again while its jobs live changes nothing: each has a unique key of account and dataset.
 ///
-/// Without `since` each dataset goes back as far as is of use: [`Dataset::usual_day`]. A day before
+/// Without `since` each dataset begins at its [`Dataset::usual_day`]. A day before
 /// [`Dataset::deepest_day`] is moved up to that, with a [`Notice`].
 ///
 /// # Errors

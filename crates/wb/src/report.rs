@@ -2,9 +2,9 @@
 
 mod csv_rows;
 
-use std::io::{Cursor, Read, Take};
+use std::io::{Cursor, Read};
 
-use zip::{ZipArchive, read::ZipFile};
+use zip::ZipArchive;
 
 pub use self::csv_rows::{CsvRows, LINE_BYTES_MAX, ReportRow};
 
@@ -67,7 +67,7 @@ impl Report {
     pub fn file(
         &mut self,
         number: usize,
-    ) -> Result<Option<CsvRows<Take<ZipFile<'_, Cursor<Vec<u8>>>>>>, ReportError> {
+    ) -> Result<Option<CsvRows<impl Read + Send + '_>>, ReportError> {
         let Some(place) = self.files.get(number) else { return Ok(None) };
         let file = self.zip.by_index(*place)?;
         // One byte more, so that a file which is too large can be told from one that just fits.

@@ -127,6 +127,8 @@ pub(crate) struct Page<S> {
     pub(crate) rows: u64,
     /// Landed rows that were new, or newer than what was there.
     pub(crate) changed: u64,
+    /// Rows that went to the quarantine.
+    pub(crate) rejected: u64,
     /// What the source has seen in its rows.
     pub(crate) seen: S,
     /// The answer without its rows.

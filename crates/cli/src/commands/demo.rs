@@ -245,13 +245,7 @@ struct Times {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people; the numbers are small")]
-fn summary(
-    sellers: u32,
-    driven: &Driven,
-    landing: Landing,
-    times: Times,
-    mock: &Mock,
-) -> Summary {
+fn summary(sellers: u32, driven: &Driven, landing: Landing, times: Times, mock: &Mock) -> Summary {
     let Times { makespan_ms, bound_ms } = times;
     let counted = mock.summary();
     let jobs_dead = driven.jobs.iter().filter(|job| job.state == waitless_job::JobState::Dead);

@@ -27,11 +27,13 @@ fn read<S: Source>(source: &S, row: &Value) -> Vec<Read> {
     source.read(&cursor, &row, &mut S::Seen::default())
 }
 
+type Reader = Box<dyn Fn(&Value) -> Vec<Read>>;
+
 /// A dataset's reader, a good row of it, its key, and the fields that the key is made of; those that
 /// may be empty are marked with `?`.
 struct Case {
     name: &'static str,
-    read: Box<dyn Fn(&Value) -> Vec<Read>>,
+    read: Reader,
     row: Value,
     key: &'static str,
     fields: &'static [&'static str],

@@ -32,7 +32,8 @@ fn campaign(group: &Fields<'_>, campaign: &RawValue) -> Read {
     let fields = Fields::of(campaign)?;
     Ok(Keyed {
         key: KEY.read(&fields)?,
-        version: version(&fields, "changeTime")?,
+        // In Moscow time.
+        version: version(&fields, "changeTime", 3)?,
         body: Some(group.with(&["type", "status"], campaign)?),
     })
 }
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!((played.asks.len(), &played.ended), (1, &Ended::Complete));
         assert_eq!(played.keys(), ["1", "2", "3"]);
         let row = json!({ "advertId": 3, "changeTime": changed, "type": 8, "status": 11 });
-        assert_eq!(played.rows["3"], ("2025-05-30T05:50:14.716932".to_owned(), row));
+        assert_eq!(played.rows["3"], (changed.to_owned(), row));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 use waitless_job::UnixMillis;
 
+use super::sameness::{Circle, Print};
 use crate::{
     key::{Fields, Key, part},
     scope::Scope,
@@ -15,19 +16,16 @@ use crate::{
 const ENDPOINT: &str = "content.cards.list";
 const KEY: Key = Key::of(&[part("nmID")]);
 
-/// Pages in a row whose last cards have changed at the same moment. A mass edit may touch many
-/// cards at once; a million is none.
-const STANDING_MAX: u32 = 10_000;
-
 /// The last card that has landed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cursor {
     /// Its change, as the upstream has written it; `None` before the first page.
     updated_at: Option<String>,
     nm_id: Option<u64>,
-    /// Pages in a row that did not get beyond that moment.
+    /// Of the last cards of pages. A mass edit may have touched thousands of cards at one moment,
+    /// and in which order they come is not said.
     #[serde(default)]
-    standing: u32,
+    circle: Circle,
 }
 
 #[derive(Debug)]
@@ -49,31 +47,24 @@ impl Cards {
                         is no way to ask for the next one: retry the job later"
                 .to_owned());
         };
-        let next =
-            Cursor { updated_at: Some(updated_at.to_owned()), nm_id: Some(nm_id), standing: 0 };
-        let Some(before) = &cursor.updated_at else { return Ok(next) };
         let in_circles = |how: &str| {
             Err(format!(
-                "asked for cards behind {nm} of {before}, the upstream sent a page that {how} {nm_id} \
-                 of {updated_at}: going on there would go round in circles, retry the job later",
-                nm = cursor.nm_id.unwrap_or(0),
+                "behind a page of cards the upstream goes on with {nm_id} of {updated_at}, which \
+                 {how}: asking on would go round in circles, retry the job later"
             ))
         };
-        if *before == updated_at {
-            if cursor.nm_id == Some(nm_id) {
-                return in_circles("still ends with");
-            }
-            if cursor.standing >= STANDING_MAX {
-                return in_circles("after thousands of that moment ends with");
-            }
-            return Ok(Cursor { standing: cursor.standing + 1, ..next });
-        }
         let time = |text: &str| text.parse::<DateTime<Utc>>().ok();
-        match (time(before), time(updated_at)) {
-            (Some(before), Some(after)) if after < before => in_circles("goes back to"),
-            (_, None) => in_circles("has no readable time at its end:"),
-            _ => Ok(next),
+        let Some(after) = time(updated_at) else { return in_circles("is no time") };
+        if cursor.updated_at.as_deref().and_then(time).is_some_and(|before| after < before) {
+            return in_circles("is before the cards of this page");
         }
+        let mut print = Print::default();
+        print.note(updated_at);
+        print.note(&nm_id.to_string());
+        let Some(circle) = cursor.circle.with(print.value()) else {
+            return in_circles("has come before");
+        };
+        Ok(Cursor { updated_at: Some(updated_at.to_owned()), nm_id: Some(nm_id), circle })
     }
 }
 
@@ -99,7 +90,8 @@ impl Source for Cards {
     fn read(&self, _cursor: &Cursor, row: &RawValue, _seen: &mut ()) -> Vec<Read> {
         let read = Fields::of(row).and_then(|fields| {
             let key = KEY.read(&fields)?;
-            Ok(Keyed { key, version: version(&fields, "updatedAt")?, body: None })
+            // In UTC.
+            Ok(Keyed { key, version: version(&fields, "updatedAt", 0)?, body: None })
         });
         vec![read]
     }
@@ -158,7 +150,7 @@ mod tests {
             [json!(true), json!(true), json!(true)]
         );
         assert_eq!((played.rows.len(), played.ended), (25, Ended::Complete));
-        assert_eq!(played.rows["7"].0, "2026-09-30T10:02:00.500");
+        assert_eq!(played.rows["7"].0, "2026-09-30T10:02:00.500000Z");
         assert_eq!(play(&cards(), None, shop(20)).asks.len(), 3);
         assert_eq!(play(&cards(), None, shop(0)).asks.len(), 1);
         let shipped = play(&scoped("2026-10-01", Cards::of), None, shop(3));
@@ -180,11 +172,11 @@ mod tests {
     fn a_cursor_that_gets_nowhere_stops() {
         let at = |time: &str, number: u64| json!({ "updatedAt": time, "nmID": number });
         let same = circling(vec![at("2026-09-30T10:00:00Z", 9)]);
-        assert!(same.contains("still ends with 9 of 2026-09-30T10:00:00Z"), "{same}");
+        assert!(same.contains("9 of 2026-09-30T10:00:00Z, which has come before"), "{same}");
         let back = circling(vec![at("2026-09-30T10:00:00.5Z", 9), at("2026-09-30T10:00:00Z", 3)]);
-        assert!(back.contains("goes back to 3"), "{back}");
+        assert!(back.contains("which is before the cards of this page"), "{back}");
         let unreadable = circling(vec![at("2026-09-30T10:00:00Z", 9), at("later", 3)]);
-        assert!(unreadable.contains("no readable time"), "{unreadable}");
+        assert!(unreadable.contains("which is no time"), "{unreadable}");
         for missing in [
             json!({}),
             json!({ "updatedAt": null, "nmID": 9 }),
@@ -197,19 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_cards_of_one_moment_are_read_and_a_circle_of_them_ends() {
-        let at = |number: u64| json!({ "cursor": { "updatedAt": "2026-09-30T10:00:00Z", "nmID": number, "total": 10 } });
-        let page = |number| Page { rows: 10, envelope: at(number), ..Page::<()>::default() };
-        let cards = cards();
-        let (mut cursor, mut pages) = (Cursor::default(), 0_u64);
-        loop {
-            match cards.next(&cursor, &page(pages % 2), UnixMillis(0)) {
-                Next::Ask(next) => (cursor, pages) = (next, pages + 1),
-                Next::Stuck { .. } => break,
-                other => panic!("{other:?}"),
-            }
-        }
-        assert_eq!(pages, u64::from(STANDING_MAX) + 1);
+    fn thousands_of_cards_of_one_moment_are_read_in_whatever_order_they_come() {
+        let played = play(&cards(), None, |_, time| {
+            let total = if time < 1_000 { 10 } else { 3 };
+            let (number, moment) = (time * 7_919 % 1_009, "2026-09-30T10:00:00Z");
+            let cursor = json!({ "updatedAt": moment, "nmID": number, "total": total });
+            Told::Rows((0..total).map(card).collect(), json!({ "cursor": cursor }))
+        });
+        assert_eq!((played.asks.len(), played.ended), (1_001, Ended::Complete));
     }
 
     #[test]

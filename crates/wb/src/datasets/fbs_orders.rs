@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use waitless_job::UnixMillis;
 
+use super::sameness::Circle;
 use crate::{
     MoscowTime,
     key::{Fields, Key, part},
@@ -26,17 +27,14 @@ pub(crate) struct Cursor {
     pub(crate) until: i64,
     /// What the upstream gave to ask for the next page with; 0 for the first of a window.
     next: i64,
-    /// An earlier `next` of this window, and pages since its beginning: a circle of pages is found
-    /// without remembering all of them, because `mark` moves up less and less often (Brent).
+    /// Of the `next`s of this window.
     #[serde(default)]
-    mark: i64,
-    #[serde(default)]
-    pages: u64,
+    circle: Circle,
 }
 
 impl Cursor {
     fn window_at(from: i64, until: i64) -> Self {
-        Self { from, until, next: 0, mark: 0, pages: 0 }
+        Self { from, until, next: 0, circle: Circle::default() }
     }
 
     fn window_end(&self) -> i64 {
@@ -57,16 +55,13 @@ impl FbsOrders {
     }
 
     fn next_page(cursor: &Cursor, next: i64) -> Next<Cursor> {
-        // The mark of a window's beginning is 0, which ends it and cannot come.
-        if next == cursor.next || next == cursor.mark {
-            return Next::stuck(format!(
+        match cursor.circle.with(next.cast_unsigned()) {
+            Some(circle) => Next::Ask(Cursor { next, circle, ..cursor.clone() }),
+            None => Next::stuck(format!(
                 "the upstream gives {next} to go on with, where it has sent us before: asking on \
                  would never end, retry the job later"
-            ));
+            )),
         }
-        let pages = cursor.pages.saturating_add(1);
-        let mark = if pages.is_power_of_two() { next } else { cursor.mark };
-        Next::Ask(Cursor { next, mark, pages, ..cursor.clone() })
     }
 
     fn next_window(cursor: &Cursor) -> Next<Cursor> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use waitless_job::UnixMillis;
 
-use super::sameness::{self, Print};
+use super::sameness::{self, Circle, Print};
 use crate::{
     key::{Fields, Key, part},
     scope::Scope,
@@ -25,9 +25,8 @@ pub(crate) struct Cursor {
     /// among the answered, the other way round it would be missed.
     answered: bool,
     skip: u64,
-    /// What the last page was.
     #[serde(default)]
-    page: Option<u64>,
+    circle: Circle,
     /// Only feedbacks from then on, in seconds since the Unix epoch; 0 for all. It moves up where
     /// more would have to be skipped than the upstream does.
     #[serde(default)]
@@ -88,18 +87,17 @@ impl Source for Feedbacks {
                 true => Next::End,
             };
         }
-        let print = Some(page.seen.print.value());
-        if cursor.page == print {
+        let Some(circle) = cursor.circle.with(page.seen.print.value()) else {
             return Next::stuck(sameness::reason(cursor.skip));
-        }
+        };
         let skip = cursor.skip.saturating_add(page.rows);
         if skip <= SKIP_MAX {
-            return Next::Ask(Cursor { skip, page: print, ..cursor.clone() });
+            return Next::Ask(Cursor { skip, circle, ..cursor.clone() });
         }
         match page.seen.last {
             // That second is asked for again, because the page may have ended in the middle of it.
             Some(last) if last > cursor.from => {
-                Next::Ask(Cursor { skip: 0, page: print, from: last, ..cursor.clone() })
+                Next::Ask(Cursor { skip: 0, circle, from: last, ..cursor.clone() })
             }
             _ => Next::stuck(format!(
                 "there are more than {SKIP_MAX} feedbacks, which is as many as the upstream skips, \

@@ -6,7 +6,7 @@ use waitless_job::UnixMillis;
 
 use super::{
     days::Days,
-    sameness::{self, Print},
+    sameness::{self, Circle, Print},
 };
 use crate::{
     key::Fields,
@@ -23,9 +23,9 @@ pub(crate) struct Cursor {
     days: Days,
     /// Products on the pages so far.
     offset: u64,
-    /// What the last page of products was.
+    /// Of the pages of products.
     #[serde(default)]
-    page: Option<u64>,
+    circle: Circle,
     /// Those of the last page whose history has not landed.
     ids: Vec<u64>,
     /// Whether that page was the last.
@@ -57,13 +57,15 @@ impl FunnelHistory {
     }
 
     fn after_products(&self, cursor: &Cursor, page: &Page<Seen>) -> Next<Cursor> {
-        let print = Some(page.seen.print.value());
-        if page.rows > 0 && cursor.page == print {
-            return Next::stuck(sameness::reason(cursor.offset));
+        if page.rows == 0 {
+            return Next::End;
         }
+        let Some(circle) = cursor.circle.with(page.seen.print.value()) else {
+            return Next::stuck(sameness::reason(cursor.offset));
+        };
         self.go_on(Cursor {
             offset: cursor.offset.saturating_add(page.rows),
-            page: print,
+            circle,
             ids: page.seen.ids.clone(),
             is_last: page.rows < self.limit,
             ..cursor.clone()
@@ -98,7 +100,8 @@ impl Source for FunnelHistory {
 
     fn begin(&self, _now: UnixMillis) -> Next<Cursor> {
         let days = self.days;
-        Next::Ask(Cursor { days, offset: 0, page: None, ids: Vec::new(), is_last: false })
+        let circle = Circle::default();
+        Next::Ask(Cursor { days, offset: 0, circle, ids: Vec::new(), is_last: false })
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {

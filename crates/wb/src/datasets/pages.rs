@@ -6,7 +6,7 @@ use waitless_job::UnixMillis;
 
 use super::{
     days::Days,
-    sameness::{self, Print},
+    sameness::{self, Circle, Print},
 };
 use crate::{
     key::{Fields, Key, part},
@@ -79,9 +79,8 @@ impl Listing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cursor {
     offset: u64,
-    /// What the last page was.
     #[serde(default)]
-    page: Option<u64>,
+    circle: Circle,
     /// The days that the rows are about, of a dataset that is asked for days. They stay as they are
     /// past midnight: half of the rows would be about other days than the rest.
     #[serde(default)]
@@ -121,7 +120,7 @@ impl Source for Pages {
     type Seen = Print;
 
     fn begin(&self, _now: UnixMillis) -> Next<Cursor> {
-        Next::Ask(Cursor { offset: 0, page: None, days: self.days })
+        Next::Ask(Cursor { offset: 0, circle: Circle::default(), days: self.days })
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {
@@ -149,14 +148,13 @@ impl Source for Pages {
         if page.rows == 0 || (is_short && self.listing.short_page_ends()) {
             return Next::End;
         }
-        let print = Some(page.seen.value());
-        if cursor.page == print {
+        let Some(circle) = cursor.circle.with(page.seen.value()) else {
             return Next::stuck(sameness::reason(cursor.offset));
-        }
+        };
         // By the rows that came and not by the limit: should a page in the middle be short, the
         // next one begins with what it left out.
         let offset = cursor.offset.saturating_add(page.rows);
-        Next::Ask(Cursor { offset, page: print, days: cursor.days })
+        Next::Ask(Cursor { offset, circle, days: cursor.days })
     }
 }
 
@@ -260,12 +258,24 @@ mod tests {
     }
 
     #[test]
+    fn pages_that_begin_again_behind_the_last_stop() {
+        let prices = small_pages(Listing::Prices.endpoint(), 10, "2026-10-01", Pages::prices);
+        let played = play(&prices, None, |_, time| {
+            let from = time as u64 % 5 * 10;
+            Told::Rows((from..from + 10).map(price).collect(), Value::Null)
+        });
+        assert_eq!(played.rows.len(), 50);
+        assert!(played.asks.len() < 20, "{}", played.asks.len());
+        played.stuck();
+    }
+
+    #[test]
     fn pages_that_have_all_landed_before_are_no_reason_to_stop() {
         // A second import changes nothing in the sink.
         let prices = small_pages(Listing::Prices.endpoint(), 2, "2026-10-01", Pages::prices);
         let mut seen = Print::default();
         let raw = RawValue::from_string(price(1).to_string()).unwrap();
-        let cursor = Cursor { offset: 0, page: None, days: None };
+        let cursor = Cursor { offset: 0, circle: Circle::default(), days: None };
         prices.read(&cursor, &raw, &mut seen);
         let page = Page { rows: 2, changed: 0, seen, ..Page::default() };
         assert!(matches!(prices.next(&cursor, &page, NOON), Next::Ask(Cursor { offset: 2, .. })));

@@ -1,8 +1,9 @@
-//! The guard of paging by offset: an upstream that takes no notice of it sends the same page for
-//! ever.
+//! The guards of paging: an upstream that takes no notice of where a page should begin sends the
+//! same ones for ever.
 
 use std::hash::{DefaultHasher, Hasher};
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::source::Read;
@@ -10,7 +11,7 @@ use crate::source::Read;
 /// What the rows of a page are, in one number.
 ///
 /// By their keys and not by their bodies: a count in a row may have changed since. That the hash is
-/// another one in the next version of the standard library does no harm, one comparison is missed.
+/// another one in the next version of the standard library does no harm, a circle is found later.
 /// Whether a page brought anything new to the sink says nothing here: the pages of a second import
 /// do not either.
 #[derive(Debug, Default)]
@@ -32,11 +33,58 @@ impl Print {
     }
 }
 
-/// Why paging stops at a page that came before.
+/// Finds that pages go round in circles, however long the circle is and wherever it begins. It
+/// remembers one of them only, and ever less often another one (Brent), because a checkpoint that
+/// holds all of them would be written anew with every page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Circle {
+    mark: Option<u64>,
+    pages: u64,
+}
+
+impl Circle {
+    /// After another page; `None` if it has come before.
+    pub(crate) fn with(&self, page: u64) -> Option<Self> {
+        if self.mark == Some(page) {
+            return None;
+        }
+        let pages = self.pages.saturating_add(1);
+        let mark = if pages.is_power_of_two() { Some(page) } else { self.mark };
+        Some(Self { mark, pages })
+    }
+}
+
+/// Why paging by offset stops at a page that came before.
 pub(crate) fn reason(offset: u64) -> String {
     format!(
-        "the page from row {offset} on has the very rows of the page before it, so the upstream \
-         takes no notice of where a page should begin, and asking on would never end: retry the \
-         job later"
+        "the page from row {offset} on has the very rows of one before it, so the upstream takes \
+         no notice of where a page should begin, and asking on would never end: retry the job \
+         later"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_circle_is_found_after_a_few_rounds_and_nothing_else_is_one(
+            before in 0..200_u64, length in 1..200_u64,
+        ) {
+            let (mut circle, mut pages) = (Circle::default(), 0);
+            loop {
+                let page = if pages < before { pages } else { before + (pages - before) % length };
+                pages += 1;
+                match circle.with(page) {
+                    Some(next) => circle = next,
+                    None => break,
+                }
+            }
+            prop_assert!(pages > before + length, "each came once before one came twice");
+            prop_assert!(pages <= 3 * (before.max(length) + 1) + 1, "{pages}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod refusals;
 #[path = "../../../upstream/tests/it/server.rs"]
 #[allow(dead_code, reason = "shared with the tests of the client, which use all of it")]
 mod server;
+mod steps;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use waitless_job::UnixMillis;

@@ -27,13 +27,13 @@ struct AccountDetail {
 pub(super) async fn show(global: &Global, store: &SqliteStore, id: &AccountId) -> Result<()> {
     let around = Surroundings::read(store, Some(id.clone())).await?;
     let mut jobs = BTreeMap::new();
-    let filter =
-        JobFilter { account: Some(id.clone()), limit: usize::MAX, ..JobFilter::default() };
+    let filter = JobFilter { account: Some(id.clone()), limit: usize::MAX, ..JobFilter::default() };
     each_job(store, filter, |job| *jobs.entry(job.state).or_insert(0) += 1).await?;
 
     let now = Clock::system().now();
     let account = around.accounts.iter().find(|account| account.id == *id).cloned();
-    let account = account.context("jobs of this account were enqueued, but it was never entered")?;
+    let account =
+        account.context("jobs of this account were enqueued, but it was never entered")?;
     let of_state = |state| jobs.get(&state).copied().unwrap_or(0);
     let (waiting, running) = (of_state(JobState::Waiting), of_state(JobState::Running));
     let detail = AccountDetail {
@@ -56,7 +56,10 @@ fn text(detail: &AccountDetail, is_wide: bool) -> String {
     line("upstream", &printable(&account.upstream));
     let family = account.token_family.as_deref().map_or_else(|| "unknown".into(), printable);
     let expires = account.token_expires_at.map(|at| moment_and_relative(at, account.now));
-    line("token", &format!("{family}, expires {}", expires.as_deref().unwrap_or("at no known time")));
+    line(
+        "token",
+        &format!("{family}, expires {}", expires.as_deref().unwrap_or("at no known time")),
+    );
     match &account.categories {
         Some(opens) => line("opens", &printable(&opens.join(", "))),
         None => line("opens", "unknown: the token does not say"),
