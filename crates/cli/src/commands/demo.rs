@@ -140,7 +140,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
     if let Some(reason) = driven.paused.first() {
         return Err(Failure::new(Exit::Failed, format!("what is left is paused: {reason}")));
     }
-    if landing.missing == 0 && landing.duplicated == 0 && landing.landed == landing.expected {
+    if landing.is_whole() {
         return Ok(Exit::Ok);
     }
     Err(Failure::new(Exit::Failed, "not every row has landed exactly once"))
@@ -230,7 +230,11 @@ async fn compare(sink: &dyn Sink, mock: &Mock, datasets: &[Dataset]) -> Result<L
         for dataset in datasets {
             let expected = mock.expected(seller.index, served(*dataset));
             let expected = expected.map(|row| (row.key, row.version));
-            landing += verify::compare(sink, &seller.sid, dataset.as_str(), expected).await?;
+            let found = verify::compare(sink, &seller.sid, dataset.as_str(), expected).await?;
+            if !found.is_whole() {
+                tracing::error!(seller = %seller.name, %dataset, ?found, "the rows differ");
+            }
+            landing += found;
         }
     }
     Ok(landing)
