@@ -192,7 +192,7 @@ impl Client {
         tracing::debug!(url = call.shown, status = status.as_u16(), "the upstream answered");
         if status == StatusCode::TOO_MANY_REQUESTS {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            let until = self.report_rejection(ctx, call, &headers).await?;
+            let until = self.report_rejection(ctx, call, &sent, &headers).await?;
             return Err(UpstreamError::RateLimited { url: call.shown.clone(), until }.into());
         }
         self.report_remaining(ctx, call, &sent, &headers).await;
@@ -209,10 +209,8 @@ impl Client {
         sent: &SentPermit,
         headers: &HeaderMap,
     ) {
-        let Some(remaining) = self.catalogue.hints().remaining(headers) else {
-            return;
-        };
-        let feedback = Feedback::Remaining { remaining, in_flight: 0, sent_at: sent.sent_at };
+        let remaining = self.catalogue.hints().remaining(headers);
+        let feedback = Feedback::Accepted { remaining, in_flight: 0, sent_at: sent.sent_at };
         if let Err(leave) = ctx.report(call.group(), feedback).await {
             tracing::warn!(?leave, group = %call.group(), "the bucket could not be told its level");
         }
@@ -223,6 +221,7 @@ impl Client {
         &self,
         ctx: &JobContext,
         call: &Call<'_>,
+        sent: &SentPermit,
         headers: &HeaderMap,
     ) -> Result<UnixMillis, CallError> {
         let hints = self.catalogue.hints();
@@ -237,7 +236,13 @@ impl Client {
             "the upstream refused a request for its rate; its bucket is closed"
         );
         let refund = (!hints.refused_is_charged).then(|| call.endpoint.cost());
-        ctx.report(call.group(), Feedback::Rejected { until, refund }).await?;
+        let rejected = Feedback::Rejected {
+            // Where the answer names no wait, the bucket knows better how long it has to be.
+            until: named_ms.map(|_| until),
+            refund,
+            sent_at: sent.sent_at,
+        };
+        ctx.report(call.group(), rejected).await?;
         Ok(until)
     }
 }
