@@ -2,7 +2,11 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BucketState, Policy, UnixMillis, policy::ms_for, state::refill};
+use crate::{
+    BucketState, Policy, UnixMillis,
+    policy::{Scale, ms_for},
+    state::refill,
+};
 
 /// How many tokens one request takes; at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,10 +64,10 @@ pub fn evaluate(
     cost: Cost,
     now: UnixMillis,
 ) -> Decision {
-    let current = refill(state, policy, now);
-    match wait_from(&current, policy, cost, now) {
+    let (current, scale) = refill(state, policy, now);
+    match wait_from(&current, &scale, policy, cost, now) {
         0 => {
-            let state = take(current, policy, cost);
+            let state = take(current, &scale, cost);
             Decision::Allowed { state, remaining: state.whole_tokens() }
         }
         wait_ms => Decision::Denied { wait_ms },
@@ -74,7 +78,8 @@ pub fn evaluate(
 /// the cost is above the burst and no wait will ever do.
 #[must_use]
 pub fn wait_ms(state: Option<&BucketState>, policy: &Policy, cost: Cost, now: UnixMillis) -> u64 {
-    wait_from(&refill(state, policy, now), policy, cost, now)
+    let (current, scale) = refill(state, policy, now);
+    wait_from(&current, &scale, policy, cost, now)
 }
 
 /// The shortest wait in milliseconds after which the last of `requests` requests of one token each
@@ -89,9 +94,8 @@ pub fn wait_for_requests_ms(
 ) -> u64 {
     // Counted from the moment at which a held bucket opens: until then it gains no more than its
     // burst, and a sum from now on would spend what it gains beyond that.
-    let opens_at = refill(state, policy, now).held_until(now).unwrap_or(now);
-    let current = refill(state, policy, opens_at);
-    let scale = policy.scale();
+    let opens_at = state.and_then(|state| state.held_until(now)).unwrap_or(now);
+    let (current, scale) = refill(state, policy, opens_at);
     let level = i128::from(if requests > 1 { current.t.min(scale.settled_max) } else { current.t });
     let missing = i128::from(requests) * i128::from(scale.unit) - level;
     let tokens = i128::from(scale.tokens);
@@ -138,12 +142,12 @@ pub fn evaluate_all(draws: &[Draw<'_>], now: UnixMillis) -> AllDecision {
     let mut states = Vec::with_capacity(draws.len());
     let mut longest = (0, 0);
     for (index, draw) in draws.iter().enumerate() {
-        let current = refill(draw.state, draw.policy, now);
-        let wait_ms = wait_from(&current, draw.policy, draw.cost, now);
+        let (current, scale) = refill(draw.state, draw.policy, now);
+        let wait_ms = wait_from(&current, &scale, draw.policy, draw.cost, now);
         if wait_ms > longest.0 {
             longest = (wait_ms, index);
         }
-        states.push(take(current, draw.policy, draw.cost));
+        states.push(take(current, &scale, draw.cost));
     }
     match longest {
         (0, _) => AllDecision::Allowed(states),
@@ -151,8 +155,13 @@ pub fn evaluate_all(draws: &[Draw<'_>], now: UnixMillis) -> AllDecision {
     }
 }
 
-fn wait_from(current: &BucketState, policy: &Policy, cost: Cost, now: UnixMillis) -> u64 {
-    let scale = policy.scale();
+fn wait_from(
+    current: &BucketState,
+    scale: &Scale,
+    policy: &Policy,
+    cost: Cost,
+    now: UnixMillis,
+) -> u64 {
     if cost.tokens() > policy.burst() {
         return u64::MAX;
     }
@@ -167,8 +176,7 @@ fn wait_from(current: &BucketState, policy: &Policy, cost: Cost, now: UnixMillis
     for_tokens.max(for_hold)
 }
 
-fn take(current: BucketState, policy: &Policy, cost: Cost) -> BucketState {
-    let scale = policy.scale();
+fn take(current: BucketState, scale: &Scale, cost: Cost) -> BucketState {
     let needed = i64::from(cost.tokens()).saturating_mul(scale.unit);
     // Saturates for `evaluate_all`, which takes from every bucket before it knows whether one of
     // them refuses: a cost far above the burst is no reason to panic.

@@ -1,8 +1,8 @@
 //! What the upstream's answers do to a bucket.
 
 use crate::{
-    BucketState, Cost, Policy, UnixMillis,
-    state::{refill, rescale},
+    BucketState, Cost, Pace, Policy, UnixMillis,
+    state::{effective, level_in, refill, rescale},
 };
 
 /// Deepest debt in units; far beyond any real one, it keeps sums exact.
@@ -17,8 +17,8 @@ pub fn charge(
     cost: Cost,
     now: UnixMillis,
 ) -> BucketState {
-    let current = refill(state, policy, now);
-    let units = i64::from(cost.tokens()).saturating_mul(current.iv);
+    let (current, scale) = refill(state, policy, now);
+    let units = i64::from(cost.tokens()).saturating_mul(scale.unit);
     BucketState { t: current.t.saturating_sub(units).max(-DEBT_MAX), ..current }
 }
 
@@ -34,8 +34,7 @@ pub fn refund(
     cost: Cost,
     now: UnixMillis,
 ) -> BucketState {
-    let current = refill(state, policy, now);
-    let scale = policy.scale();
+    let (current, scale) = refill(state, policy, now);
     let units = i64::from(cost.tokens()).saturating_mul(scale.unit);
     BucketState { t: current.t.saturating_add(units).min(scale.full), ..current }
 }
@@ -54,8 +53,7 @@ pub fn give_back(
     taken_at: UnixMillis,
     now: UnixMillis,
 ) -> BucketState {
-    let current = refill(state, policy, now);
-    let scale = policy.scale();
+    let (current, scale) = refill(state, policy, now);
     let since_taken = i64::try_from(now.since(taken_at)).unwrap_or(i64::MAX);
     let gained = since_taken.saturating_mul(scale.tokens);
     let units = i64::from(cost.tokens()).saturating_mul(scale.unit).saturating_sub(gained).max(0);
@@ -70,19 +68,41 @@ pub fn hold(
     until: UnixMillis,
     now: UnixMillis,
 ) -> BucketState {
-    let current = refill(state, policy, now);
+    let (current, _) = refill(state, policy, now);
     let until = current.hold.map_or(until, |earlier| earlier.max(until));
     BucketState { hold: Some(until).filter(|until| *until > now), ..current }
 }
 
-/// Opens a held bucket before its time. The debt that a refusal left in it, so that it would hold
-/// one token at the end of the hold, goes with the hold; the level of a bucket that is not held
-/// stays as it is.
+/// Opens a held bucket before its time, and forgets its pace. The debt that a refusal left in it, so
+/// that it would hold one token at the end of the hold, goes with the hold; the level of a bucket
+/// that is not held stays as it is.
 #[must_use]
 pub fn release(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> BucketState {
-    let current = refill(state, policy, now);
+    let (current, _) = refill(state, policy, now);
     let t = if current.hold.is_some() { current.t.max(0) } else { current.t };
-    BucketState { t, hold: None, ..current }
+    with_pace(&BucketState { t, hold: None, ..current }, policy, None)
+}
+
+/// The upstream took a request that was sent at `sent_at`. Teaches the bucket that its pace is good,
+/// and lowers its level to what the answer proves, if it says how many tokens are left
+/// ([`observe_remaining`]).
+#[must_use]
+pub fn accept(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    remaining: Option<u32>,
+    in_flight: u32,
+    sent_at: UnixMillis,
+    now: UnixMillis,
+) -> BucketState {
+    let seen = match remaining {
+        Some(remaining) => observe_remaining(state, policy, remaining, in_flight, sent_at, now),
+        None => refill(state, policy, now).0,
+    };
+    match seen.pace {
+        Some(pace) => with_pace(&seen, policy, pace.accepted(policy, sent_at)),
+        None => seen,
+    }
 }
 
 /// Lowers the level to what an answer proves: the upstream counted `remaining` whole tokens left
@@ -106,8 +126,7 @@ pub fn observe_remaining(
     sent_at: UnixMillis,
     now: UnixMillis,
 ) -> BucketState {
-    let current = refill(state, policy, now);
-    let scale = policy.scale();
+    let (current, scale) = refill(state, policy, now);
     let tokens = i64::from(remaining) + 1 - i64::from(in_flight);
     let since_sent = i64::try_from(now.since(sent_at)).unwrap_or(i64::MAX);
     let most = tokens
@@ -120,32 +139,54 @@ pub fn observe_remaining(
     BucketState { t: most.saturating_add(1).saturating_sub(scale.unit).max(-DEBT_MAX), ..current }
 }
 
-/// The upstream refused a request and takes the next one at `until`. Closes the bucket until then
-/// and lowers its level to what that says: one token by then. Were the level left as it was, all
-/// jobs that it allows would go at once when the hold ends, and all but the first be refused.
+/// The upstream refused a request that was sent at `sent_at`, and takes the next one at `until`.
+/// Closes the bucket until then and lowers its level to what that says: one token by then. Were the
+/// level left as it was, all jobs that it allows would go at once when the hold ends, and all but the
+/// first be refused.
+///
+/// `None` for an answer that names no moment: the bucket then waits one interval, doubled for each
+/// further refusal in a row, up to an hour but never less than one interval.
+///
+/// A refusal that comes soon after another makes the bucket's pace slower ([`effective`]).
 ///
 /// `refund` gives the refused request's tokens back first, where the upstream did not charge it.
+///
+/// [`effective`]: crate::effective
 #[must_use]
 pub fn reject(
     state: Option<&BucketState>,
     policy: &Policy,
-    until: UnixMillis,
+    until: Option<UnixMillis>,
     refunded: Option<Cost>,
+    sent_at: UnixMillis,
     now: UnixMillis,
 ) -> BucketState {
     let current = match refunded {
         Some(cost) => refund(state, policy, cost, now),
-        None => refill(state, policy, now),
+        None => refill(state, policy, now).0,
     };
-    let scale = policy.scale();
+    let pace = Pace::refused(current.pace, policy, sent_at, now);
+    let until = until.unwrap_or_else(|| now.plus(pace.unnamed_wait_ms(policy)));
+    // In this order: what the level is lowered to is counted at the pace of the time until then.
+    let paced = with_pace(&current, policy, Some(pace));
+    let (paced, scale) = refill(Some(&paced), policy, now);
     let until_then = i64::try_from(until.since(now)).unwrap_or(i64::MAX);
     let most = scale.unit.saturating_sub(until_then.saturating_mul(scale.tokens)).max(-DEBT_MAX);
-    hold(Some(&BucketState { t: current.t.min(most), ..current }), policy, until, now)
+    hold(Some(&BucketState { t: paced.t.min(most), ..paced }), policy, until, now)
+}
+
+/// The same bucket at another pace: the same number of tokens, or the same debt, in the units of the
+/// policy that it now keeps to. Unlike a changed policy a pace forgives nothing: a refused bucket's
+/// debt is what keeps it from sending more than one request when its hold ends.
+fn with_pace(current: &BucketState, policy: &Policy, pace: Option<Pace>) -> BucketState {
+    let paced = BucketState { pace, ..*current };
+    let unit = effective(Some(&paced), policy).scale().unit;
+    BucketState { t: level_in(current, unit).max(-DEBT_MAX), iv: unit, ..paced }
 }
 
 /// Carries a bucket over to a changed policy: refilled under the old one up to `now`, then the same
 /// number of tokens under the new one. Never more than the new burst, and nobody waits longer than
-/// one full refill (a debt is forgiven).
+/// one full refill (a debt is forgiven). The pace is forgotten: it was learnt under the old numbers.
 #[must_use]
 pub fn change_policy(
     state: &BucketState,
@@ -153,6 +194,7 @@ pub fn change_policy(
     new: &Policy,
     now: UnixMillis,
 ) -> BucketState {
-    let current = refill(Some(state), old, now);
-    BucketState { t: rescale(&current, new), iv: new.scale().unit, ..current }
+    let (current, _) = refill(Some(state), old, now);
+    let scale = new.scale();
+    BucketState { t: rescale(&current, scale), iv: scale.unit, pace: None, ..current }
 }

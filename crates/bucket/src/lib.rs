@@ -35,6 +35,7 @@
 mod error;
 mod evaluate;
 mod feedback;
+mod pace;
 mod patience;
 mod policy;
 mod quota;
@@ -46,10 +47,11 @@ pub use evaluate::{
     AllDecision, Cost, Decision, Draw, evaluate, evaluate_all, wait_for_requests_ms, wait_ms,
 };
 pub use feedback::{
-    change_policy, charge, give_back, hold, observe_remaining, refund, reject, release,
+    accept, change_policy, charge, give_back, hold, observe_remaining, refund, reject, release,
 };
+pub use pace::{CLEAN_ANSWERS, Pace, SLOWER_MAX};
 pub use patience::{Patience, wait_or_refuse};
 pub use policy::{DEFAULT_MARGIN_MS, Policy};
 pub use quota::{Quota, peek};
-pub use state::{BucketState, current, full_at, ttl_ms};
+pub use state::{BucketState, current, effective, full_at, ttl_ms};
 pub use time::UnixMillis;

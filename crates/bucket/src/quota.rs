@@ -26,8 +26,8 @@ pub struct Quota {
 /// Looks at a bucket without spending.
 #[must_use]
 pub fn peek(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> Quota {
-    let current = refill(state, policy, now);
-    let is_full = current.t >= policy.scale().full;
+    let (current, scale) = refill(state, policy, now);
+    let is_full = current.t >= scale.full;
     let remaining = current.whole_tokens().min(policy.burst());
     Quota {
         capacity: policy.burst(),

@@ -1,6 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Policy, UnixMillis, policy::ms_for};
+use crate::{
+    Pace, Policy, UnixMillis,
+    policy::{Scale, ms_for},
+};
 
 /// What is stored of a bucket. A bucket that is not stored is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -11,13 +14,16 @@ pub struct BucketState {
     /// nothing until it has caught up, where setting `ts` to an earlier moment would pay for the
     /// same time twice.
     pub ts: UnixMillis,
-    /// Units of one token when `t` was written. Another value in the policy means that the policy
-    /// has changed, and `t` is rescaled.
+    /// Units of one token when `t` was written. Another value in the [`effective`] policy means that
+    /// the policy has changed, and `t` is rescaled.
     pub iv: i64,
     /// Closed until then because the upstream said so. A field of its own: a refill time in the
     /// future would forget the level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<UnixMillis>,
+    /// What refusals have taught of how fast it may go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
 }
 
 impl BucketState {
@@ -25,7 +31,7 @@ impl BucketState {
     #[must_use]
     pub fn full(policy: &Policy, now: UnixMillis) -> Self {
         let scale = policy.scale();
-        Self { t: scale.full, ts: now, iv: scale.unit, hold: None }
+        Self { t: scale.full, ts: now, iv: scale.unit, hold: None, pace: None }
     }
 
     /// The end of the hold, if one is in force at `now`.
@@ -41,51 +47,76 @@ impl BucketState {
     }
 }
 
-/// The state at `now`: rescaled if the policy has changed, refilled, an ended hold forgotten.
-pub(crate) fn refill(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> BucketState {
+/// The policy that a bucket keeps to: its own, with an interval that is longer while the bucket has
+/// learnt to go slower than that. What is told to people, and what sums over a policy's numbers
+/// count with; the functions of this crate take the published policy and see to it themselves.
+#[must_use]
+pub fn effective(state: Option<&BucketState>, policy: &Policy) -> Policy {
+    match state.and_then(|state| state.pace) {
+        Some(pace) => pace.stretch(policy),
+        None => *policy,
+    }
+}
+
+/// The state at `now`: rescaled if the policy has changed, refilled, an ended hold forgotten; with
+/// the numbers of the effective policy, so that nobody counts with those of the published one.
+pub(crate) fn refill(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    now: UnixMillis,
+) -> (BucketState, Scale) {
+    let scale = *effective(state, policy).scale();
     let Some(state) = state else {
-        return BucketState::full(policy, now);
+        return (BucketState::full(policy, now), scale);
     };
-    let scale = policy.scale();
-    let level = if state.iv == scale.unit { state.t } else { rescale(state, policy) };
+    let level = if state.iv == scale.unit { state.t } else { rescale(state, &scale) };
     let elapsed = i64::try_from(now.since(state.ts)).unwrap_or(i64::MAX);
     let gained = elapsed.saturating_mul(scale.tokens);
-    BucketState {
+    let refilled = BucketState {
         t: level.saturating_add(gained).min(scale.full),
         ts: state.ts.max(now),
         iv: scale.unit,
         hold: state.held_until(now),
-    }
+        pace: state.pace,
+    };
+    (refilled, scale)
 }
 
 /// The level carried over to a changed policy: the same number of tokens, never more than the new
 /// burst, never a debt, so that nobody waits longer than one full refill.
-pub(crate) fn rescale(state: &BucketState, policy: &Policy) -> i64 {
-    let scale = policy.scale();
-    let units = i128::from(state.t) * i128::from(scale.unit);
+pub(crate) fn rescale(state: &BucketState, scale: &Scale) -> i64 {
+    level_in(state, scale.unit).clamp(0, scale.full)
+}
+
+/// The same number of tokens in other units, rounded down.
+pub(crate) fn level_in(state: &BucketState, unit: i64) -> i64 {
+    let units = i128::from(state.t) * i128::from(unit);
     let level = units.div_euclid(i128::from(state.iv.max(1)));
-    i64::try_from(level.clamp(0, i128::from(scale.full))).expect("clamped to an i64")
+    i64::try_from(level).unwrap_or(if level < 0 { i64::MIN } else { i64::MAX })
 }
 
 /// The bucket as it is at `now`: refilled, an ended hold forgotten. For readers; every other
 /// function does it by itself.
 #[must_use]
 pub fn current(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> BucketState {
-    refill(state, policy, now)
+    refill(state, policy, now).0
 }
 
 /// The moment at which the bucket is full if nothing is taken: from then on tokens are wasted.
 #[must_use]
 pub fn full_at(state: Option<&BucketState>, policy: &Policy, now: UnixMillis) -> UnixMillis {
-    let state = refill(state, policy, now);
-    let missing = policy.scale().full - state.t;
-    state.ts.plus(ms_for(missing, policy.scale().tokens))
+    let (state, scale) = refill(state, policy, now);
+    state.ts.plus(ms_for(scale.full - state.t, scale.tokens))
 }
 
 /// How long a stored state must be kept, in milliseconds from `now`: time to full (and to the end
-/// of a hold) plus one interval. After it a missing bucket means the same.
+/// of a hold) plus one interval. After it a missing bucket means the same. `u64::MAX` for a bucket
+/// with a pace: a missing one knows none.
 #[must_use]
 pub fn ttl_ms(state: &BucketState, policy: &Policy, now: UnixMillis) -> u64 {
+    if state.pace.is_some() {
+        return u64::MAX;
+    }
     let to_full = full_at(Some(state), policy, now).since(now);
     let to_open = state.held_until(now).map_or(0, |until| until.since(now));
     to_full.max(to_open).saturating_add(policy.interval_ms())

@@ -59,6 +59,9 @@ pub struct BucketTime {
     pub requests_left: u64,
     /// Milliseconds until the last of them may go.
     pub needs_ms: u64,
+    /// Closed until then because the upstream said so, which is part of that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_until: Option<UnixMillis>,
 }
 
 /// When this work ends: the longest of what its buckets and its slots need, plus the time of the
@@ -77,6 +80,7 @@ pub fn eta(loads: &[BucketLoad], slots: SlotLoad, now: UnixMillis) -> Option<Eta
                 load.requests_left,
                 now,
             ),
+            held_until: load.state.and_then(|state| state.held_until(now)),
         })
         .collect();
     buckets.sort_by(|a, b| b.needs_ms.cmp(&a.needs_ms).then_with(|| a.bucket.cmp(&b.bucket)));

@@ -1,5 +1,5 @@
 use serde::{Serialize, Serializer};
-use waitless_bucket::{Quota, UnixMillis, peek, wait_for_requests_ms, wait_ms};
+use waitless_bucket::{Policy, Quota, UnixMillis, effective, peek, wait_for_requests_ms, wait_ms};
 use waitless_job::{BlockedBy, BucketKey, JobRecord, JobState, Need};
 use waitless_store::model::LimitView;
 
@@ -50,8 +50,11 @@ pub enum Reason {
     Bucket {
         /// Which.
         bucket: BucketKey,
-        /// Its limit, as text.
+        /// Its published limit, as text.
         limit: String,
+        /// The limit that it keeps to, as text, while refusals have made it slower than published.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        slower: Option<String>,
         /// What it holds.
         quota: Quota,
         /// Level in hundredths of a token; below zero in debt.
@@ -214,6 +217,7 @@ fn drawing_on(
     let reason = Reason::Bucket {
         bucket,
         limit: view.policy.to_string(),
+        slower: slower_policy(view).map(|policy| policy.to_string()),
         quota,
         level_hundredths: level_hundredths(view, now),
         wait_ms,
@@ -224,6 +228,13 @@ fn drawing_on(
 
 fn null_if_never<S: Serializer>(wait_ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     Some(*wait_ms).filter(|wait_ms| *wait_ms < NEVER_MS).serialize(serializer)
+}
+
+/// The limit that a bucket keeps to, while refusals have made it slower than published.
+#[must_use]
+pub fn slower_policy(view: &LimitView) -> Option<Policy> {
+    let kept = effective(view.state.as_ref(), &view.policy);
+    (kept != view.policy).then_some(kept)
 }
 
 /// What a bucket holds at `now`, in hundredths of a token; below zero in debt.

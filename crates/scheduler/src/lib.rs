@@ -14,5 +14,5 @@ mod run;
 pub use backoff::{RETRY_MS_MAX, retry_at};
 pub use dispatch::{Free, dispatch};
 pub use eta::{Binding, BucketLoad, BucketTime, Eta, SlotLoad, eta};
-pub use explain::{Explanation, Reason, Situation, explain, level_hundredths};
+pub use explain::{Explanation, Reason, Situation, explain, level_hundredths, slower_policy};
 pub use run::{PausedLimit, RunProgress, run_progress};

@@ -13,10 +13,15 @@ mod request;
 mod run;
 mod scenario;
 mod strategy;
+mod trace;
+mod truth;
 mod upstream;
+mod window;
 
 pub use error::SimulateError;
 pub use options::{Options, Strategy};
 pub use report::{Report, Waits};
-pub use run::run;
+pub use run::{run, trace};
 pub use scenario::{Accounts, Backlog, Scenario, ScenarioError};
+pub use trace::{Seen, Trace, What};
+pub use truth::{Closed, Hidden, Truth};

@@ -9,6 +9,7 @@ use crate::{
     report::Waits,
     request::{KIND, Request},
     scenario::{Backlog, Scenario},
+    truth::Truth,
     upstream::Upstream,
 };
 
@@ -100,7 +101,7 @@ impl Probes {
             .map(|one| BucketKey { account: one.account.clone(), group: self.idle_group.clone() });
         let limits: Vec<_> = idle.map(|bucket| (bucket, self.idle_limit)).collect();
         for (bucket, policy) in &limits {
-            upstream.limit(bucket.clone(), policy);
+            upstream.limit(bucket.clone(), policy, &Truth::default());
         }
         store.set_limits(limits, now).await
     }

@@ -12,6 +12,7 @@ use crate::{
     request::{KIND, Request},
     scenario::Scenario,
     strategy::World,
+    trace::Trace,
     upstream::Upstream,
 };
 
@@ -30,23 +31,42 @@ const BATCH: usize = 1_000;
 /// # Errors
 /// [`SimulateError`].
 pub fn run(name: &str, scenario: &Scenario, options: &Options) -> Result<Report, SimulateError> {
+    Ok(in_virtual_time(name, scenario, options, false)?.report)
+}
+
+/// The same, with everything that the upstream has seen.
+///
+/// # Errors
+/// [`SimulateError`].
+pub fn trace(name: &str, scenario: &Scenario, options: &Options) -> Result<Trace, SimulateError> {
+    in_virtual_time(name, scenario, options, true)
+}
+
+fn in_virtual_time(
+    name: &str,
+    scenario: &Scenario,
+    options: &Options,
+    is_traced: bool,
+) -> Result<Trace, SimulateError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .map_err(SimulateError::Runtime)?;
-    runtime.block_on(simulate(name, scenario, options))
+    runtime.block_on(simulate(name, scenario, options, is_traced))
 }
 
 async fn simulate(
     name: &str,
     scenario: &Scenario,
     options: &Options,
-) -> Result<Report, SimulateError> {
+    is_traced: bool,
+) -> Result<Trace, SimulateError> {
     let store = Arc::new(MemoryStore::new());
     let clock = Clock::starting_at(START);
     let probes = Probes::plan(scenario, options.seed)?;
-    let upstream = Upstream::new(options.jitter_ms.clone(), scenario.latency_ms(), options.seed);
+    let (jitter_ms, latency_ms) = (options.jitter_ms.clone(), scenario.latency_ms());
+    let upstream = Upstream::new(START, jitter_ms, latency_ms, options.seed, is_traced);
     let world = World { upstream: Arc::new(upstream), probes: Arc::clone(&probes) };
     prepare(&*store, scenario, options, &world).await?;
 
@@ -78,7 +98,9 @@ async fn simulate(
         [],
         "the store is sound in the end"
     );
-    Ok(report(name, scenario, options, slots, &stats, &world))
+    let limits = if is_traced { store.limits(None).await? } else { Vec::new() };
+    let report = report(name, scenario, options, slots, &stats, &world);
+    Ok(Trace { report, seen: world.upstream.seen(), limits })
 }
 
 /// Sets the limits and enqueues the backlog, account after account.
@@ -99,7 +121,7 @@ async fn prepare(
                     Some(margin_ms) => backlog.limit.with_margin_ms(margin_ms)?,
                     None => backlog.limit,
                 };
-                world.upstream.limit(bucket.clone(), &policy);
+                world.upstream.limit(bucket.clone(), &policy, &backlog.truth);
                 store.set_limits(vec![(bucket, policy)], START).await?;
                 let request = Request { group: backlog.group.clone(), probe: None };
                 for _ in 0..backlog.requests {

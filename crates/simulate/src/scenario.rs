@@ -4,6 +4,8 @@ use serde::Deserialize;
 use waitless_bucket::Policy;
 use waitless_job::{AccountId, LimitGroup, NameError};
 
+use crate::truth::Truth;
+
 /// What there is to do. Read from TOML:
 ///
 /// ```
@@ -58,6 +60,9 @@ pub struct Backlog {
     pub limit: Policy,
     /// How many requests.
     pub requests: u64,
+    /// What the upstream does, where that is not what it publishes: `truth = { rate_percent = 75 }`.
+    #[serde(default)]
+    pub truth: Truth,
 }
 
 fn one() -> usize {
@@ -166,6 +171,12 @@ impl Scenario {
             }
             if let Err(error) = accounts.ids().try_for_each(|id| id.map(drop)) {
                 return Some(error.to_string());
+            }
+            if let Some(backlog) = accounts.backlog.iter().find(|one| one.truth.rate_percent == 0) {
+                return Some(format!(
+                    "accounts `{}` would wait for group `{}` for ever: rate_percent must be at least 1",
+                    accounts.name, backlog.group
+                ));
             }
             let mut groups: Vec<_> = accounts.backlog.iter().map(|one| &one.group).collect();
             groups.sort_unstable();

@@ -6,7 +6,8 @@ use crate::{
     options::Strategy,
     probes::Probes,
     request::{KIND, Request},
-    upstream::{Answer, Upstream},
+    upstream::Upstream,
+    window::Answer,
 };
 
 /// Where a handler sends its request and where it notes waits.
@@ -24,7 +25,7 @@ impl Strategy {
                 loop {
                     let permit = self.permit(&ctx, job.args.group.as_str()).await?;
                     let answer = world.send(&job, &ctx, permit).await?;
-                    if answer == Answer::Accepted {
+                    if matches!(answer, Answer::Accepted { .. }) {
                         return Ok(());
                     }
                 }
@@ -60,11 +61,18 @@ impl World {
         let group = job.args.group.clone();
         let bucket = BucketKey { account: job.account().clone(), group: group.clone() };
         let answer = self.upstream.request(&bucket, sent.sent_at).await;
-        if answer == Answer::Refused {
-            let until = ctx.now().plus(1_000);
-            let refund = Some(Cost::ONE);
-            ctx.report(&group, Feedback::Rejected { until, refund }).await?;
-        }
+        let sent_at = sent.sent_at;
+        let feedback = match answer {
+            Answer::Accepted { remaining } => {
+                Feedback::Accepted { remaining, in_flight: 0, sent_at }
+            }
+            Answer::Refused { wait_ms } => Feedback::Rejected {
+                until: wait_ms.map(|wait_ms| ctx.now().plus(wait_ms)),
+                refund: Some(Cost::ONE),
+                sent_at,
+            },
+        };
+        ctx.report(&group, feedback).await?;
         Ok(answer)
     }
 }

@@ -8,9 +8,16 @@ use std::{
 use waitless_bucket::Policy;
 use waitless_job::{BucketKey, UnixMillis};
 
+use crate::{
+    trace::{Seen, What},
+    truth::Truth,
+    window::{Answer, Window},
+};
+
 /// A strict upstream in virtual time. It counts for itself: it knows the published numbers of a
 /// limit and has arithmetic of its own, without margins.
 pub(crate) struct Upstream {
+    start: UnixMillis,
     jitter_ms: RangeInclusive<u64>,
     latency_ms: RangeInclusive<u64>,
     // A std mutex: never held across an await.
@@ -21,6 +28,8 @@ struct Inner {
     random: fastrand::Rng,
     buckets: HashMap<BucketKey, Window>,
     counts: Counts,
+    /// Everything it has seen, if that is of interest.
+    seen: Option<Vec<Seen>>,
 }
 
 /// What the upstream has seen.
@@ -33,57 +42,25 @@ pub(crate) struct Counts {
     pub(crate) last_answer_at: UnixMillis,
 }
 
-/// The theoretical arrival time of the generic cell rate algorithm (ITU-T I.371), in units of
-/// 1/tokens ms so that it stays exact.
-struct Window {
-    tokens: i128,
-    interval: i128,
-    burst: i128,
-    arrival: i128,
-}
-
-impl Window {
-    fn accepts(&mut self, at: UnixMillis) -> bool {
-        let now = i128::from(at.0) * self.tokens;
-        let tolerance = (self.burst - 1) * self.interval;
-        if now < self.arrival - tolerance {
-            return false;
-        }
-        self.arrival = self.arrival.max(now) + self.interval;
-        true
-    }
-}
-
-/// What became of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Accepted,
-    /// 429.
-    Refused,
-}
-
 impl Upstream {
     pub(crate) fn new(
+        start: UnixMillis,
         jitter_ms: RangeInclusive<u64>,
         latency_ms: RangeInclusive<u64>,
         seed: u64,
+        is_traced: bool,
     ) -> Self {
         let inner = Inner {
             random: fastrand::Rng::with_seed(seed),
             buckets: HashMap::new(),
             counts: Counts::default(),
+            seen: is_traced.then(Vec::new),
         };
-        Self { jitter_ms, latency_ms, inner: Mutex::new(inner) }
+        Self { start, jitter_ms, latency_ms, inner: Mutex::new(inner) }
     }
 
-    pub(crate) fn limit(&self, bucket: BucketKey, policy: &Policy) {
-        let window = Window {
-            tokens: i128::from(policy.tokens()),
-            interval: i128::from(policy.interval_ms()),
-            burst: i128::from(policy.burst()),
-            arrival: i128::MIN / 2,
-        };
-        self.inner().buckets.insert(bucket, window);
+    pub(crate) fn limit(&self, bucket: BucketKey, policy: &Policy, truth: &Truth) {
+        self.inner().buckets.insert(bucket, Window::new(policy, truth));
     }
 
     /// Sends a request at `sent_at` and waits for its answer.
@@ -95,11 +72,7 @@ impl Upstream {
         if jitter_ms > 0 {
             tokio::time::sleep(Duration::from_millis(jitter_ms)).await;
         }
-        let accepted = {
-            let mut inner = self.inner();
-            let window = inner.buckets.get_mut(bucket).expect("every group has a limit");
-            window.accepts(sent_at.plus(jitter_ms))
-        };
+        let answer = self.arrived(bucket, sent_at.plus(jitter_ms));
         tokio::time::sleep(Duration::from_millis(latency_ms)).await;
 
         let mut inner = self.inner();
@@ -107,17 +80,38 @@ impl Upstream {
         let counts = &mut inner.counts;
         counts.request_ms += took_ms;
         counts.last_answer_at = counts.last_answer_at.max(sent_at.plus(took_ms));
-        if accepted {
-            counts.accepted += 1;
-            Answer::Accepted
-        } else {
-            counts.refused += 1;
-            Answer::Refused
+        match answer {
+            Answer::Accepted { .. } => counts.accepted += 1,
+            Answer::Refused { .. } => counts.refused += 1,
         }
+        answer
+    }
+
+    fn arrived(&self, bucket: &BucketKey, at: UnixMillis) -> Answer {
+        let mut inner = self.inner();
+        let Inner { buckets, seen, .. } = &mut *inner;
+        let window = buckets.get_mut(bucket).expect("every group has a limit");
+        let at_ms = at.since(self.start);
+        let stolen = window.steal(self.start, at_ms);
+        let answer = window.request(at, at_ms);
+        if let Some(seen) = seen {
+            let see = |at_ms, what| Seen { at_ms, bucket: bucket.clone(), what };
+            seen.extend(stolen.into_iter().map(|at_ms| see(at_ms, What::Stolen)));
+            seen.push(match answer {
+                Answer::Accepted { .. } => see(at_ms, What::Accepted),
+                Answer::Refused { .. } => see(at_ms, What::Refused),
+            });
+        }
+        answer
     }
 
     pub(crate) fn counts(&self) -> Counts {
         self.inner().counts
+    }
+
+    /// Everything it has seen, if it was asked to remember.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.inner().seen.take().unwrap_or_default()
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

@@ -7,7 +7,7 @@ use rusqlite::{
     types::{FromSql, Type},
 };
 use uuid::Uuid;
-use waitless_bucket::{BucketState, Policy, UnixMillis};
+use waitless_bucket::{BucketState, Pace, Policy, UnixMillis};
 use waitless_job::{
     AccountId, BucketKey, Class, Cost, JobId, JobRecord, JobState, LaneKey, Lease, LeaseToken,
     LimitGroup, Need, Needs, Progress, RunId,
@@ -63,13 +63,24 @@ pub(crate) fn limit(row: &Row<'_>, from: usize) -> Result<Limit> {
     Ok(Limit { policy, paused: row.get(from + 4)? })
 }
 
-/// Reads t, ts, iv and hold from this column on.
+/// Reads t, ts, iv, hold and the five numbers of a pace from this column on.
 pub(crate) fn bucket(row: &Row<'_>, from: usize) -> Result<BucketState> {
+    let pace = match row.get::<_, Option<u16>>(from + 4)? {
+        None => None,
+        Some(slower) => Some(Pace {
+            slower,
+            proven: row.get(from + 5)?,
+            streak: row.get(from + 6)?,
+            refusals: row.get(from + 7)?,
+            refused_at: UnixMillis(row.get(from + 8)?),
+        }),
+    };
     Ok(BucketState {
         t: row.get(from)?,
         ts: UnixMillis(row.get(from + 1)?),
         iv: row.get(from + 2)?,
         hold: row.get::<_, Option<i64>>(from + 3)?.map(UnixMillis),
+        pace,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
-use waitless_bucket::{BucketState, UnixMillis, full_at};
+use waitless_bucket::{BucketState, CLEAN_ANSWERS, SLOWER_MAX, UnixMillis, full_at};
 use waitless_job::{AccountId, BucketKey, JobId, JobRecord, JobState, LaneKey};
 
 use crate::model::{Audit, Limit, Place};
@@ -22,7 +22,8 @@ pub struct Finding {
 /// The rules: a job is in exactly one place; a lane with waiting jobs is in the index exactly once
 /// and counts them right; a lane stands paused exactly while its account or one of its limits is; a
 /// lane may wake early but never sleeps too long; jobs enqueued are jobs
-/// kept and jobs pruned; a bucket is never above full; no two live jobs share a unique key.
+/// kept and jobs pruned; a bucket is never above full, its pace within
+/// bounds; no two live jobs share a unique key.
 #[must_use]
 pub fn fsck(audit: &Audit) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -168,6 +169,14 @@ fn buckets(audit: &Audit, found: &mut Vec<Finding>) {
         if state.t > state.iv.saturating_mul(i64::from(policy.burst())) || state.iv <= 0 {
             let what = format!("bucket {key} holds {state:?} under {policy}");
             found.push(Finding { rule: "a bucket is never above full", what });
+        }
+        if let Some(pace) = state.pace
+            && (pace.slower.max(pace.proven) > SLOWER_MAX
+                || (pace.slower > 0 && pace.proven > 0)
+                || pace.streak >= CLEAN_ANSWERS)
+        {
+            let what = format!("bucket {key} goes at {pace:?}");
+            found.push(Finding { rule: "a pace stays within its bounds", what });
         }
     }
 }

@@ -30,7 +30,8 @@ pub trait Store: Reader {
     /// that a dead predecessor has left. Answers how many jobs that were.
     async fn start_worker(&self, worker: WorkerName, now: UnixMillis) -> Result<usize, StoreError>;
 
-    /// Sets limits. Buckets and lanes that they change are carried over; a pause stays as it is.
+    /// Sets limits. Buckets and lanes that they change are carried over, without the pace that was
+    /// learnt under the old numbers; a pause stays as it is.
     async fn set_limits(
         &self,
         limits: Vec<(BucketKey, Policy)>,

@@ -35,6 +35,7 @@ enum Bug {
     ForgetsKeysOfRetryableJobs,
     ForgetsLeasesThatWereGiven,
     ForgetsPauses,
+    ForgetsPaces,
 }
 
 /// The reference with a bug in it.
@@ -82,7 +83,8 @@ impl Tables for PlantedTables<'_> {
         if self.1 == Bug::GivesTokensForNothing && before.is_some_and(|before| before.t > state.t) {
             return Ok(());
         }
-        self.0.put_bucket(bucket, state)
+        let pace = state.pace.filter(|_| self.1 != Bug::ForgetsPaces);
+        self.0.put_bucket(bucket, &BucketState { pace, ..*state })
     }
 
     fn live_job_with_key(&mut self, unique_key: &str) -> Result<Option<JobId>> {
@@ -227,6 +229,7 @@ async fn every_planted_bug_is_found() {
         Bug::ForgetsKeysOfRetryableJobs,
         Bug::ForgetsLeasesThatWereGiven,
         Bug::ForgetsPauses,
+        Bug::ForgetsPaces,
     ] {
         assert!(is_found(bug).await, "{bug:?} was not found");
     }

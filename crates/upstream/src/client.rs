@@ -12,7 +12,7 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::time::timeout;
-use waitless_job::{Cost, Feedback, JobContext, LimitGroup, Needs, Permit, Policy, SentPermit};
+use waitless_job::{Cost, Feedback, JobContext, LimitGroup, Needs, Permit, SentPermit};
 
 use crate::{
     Answer, CallError, Catalogue, ClientConfig, Credential, Endpoint, Phase, Request,
@@ -24,8 +24,8 @@ use crate::{
 
 const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
 
-/// Shortest and longest time for which one 429 closes a bucket: 1 second and 7 days. Waits of hours
-/// are real; longer ones are taken for a slip of the upstream's.
+/// Shortest and longest wait that a 429 may name: 1 second and 7 days. Waits of hours are real; longer
+/// ones are taken for a slip of the upstream's.
 const HOLD_MS: (u64, u64) = (1_000, 7 * 86_400_000);
 
 /// How often [`Client::call`] asks for another permit before it puts the job off. A permit that
@@ -134,12 +134,13 @@ impl Client {
             }
         })?;
         let family = &request.credential.family;
-        let policy = catalogue.policy_of(endpoint, family)?;
-        let policy = policy.ok_or_else(|| UpstreamError::Closed {
-            upstream: catalogue.upstream().to_owned(),
-            endpoint: request.endpoint.clone(),
-            family: family.clone(),
-        })?;
+        if catalogue.policy_of(endpoint, family)?.is_none() {
+            return Err(UpstreamError::Closed {
+                upstream: catalogue.upstream().to_owned(),
+                endpoint: request.endpoint.clone(),
+                family: family.clone(),
+            });
+        }
 
         let places: Vec<(&str, &str)> =
             request.places.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -162,7 +163,6 @@ impl Client {
             headers,
             body: request.body.as_ref().map(ToString::to_string),
             credential: &request.credential,
-            policy,
         })
     }
 
@@ -200,7 +200,7 @@ impl Client {
         if status == StatusCode::TOO_MANY_REQUESTS {
             self.refused.fetch_add(1, Ordering::Relaxed);
             // Told before its words are read: until then other jobs may run into the same wall.
-            let group = self.report_rejection(ctx, call, &headers).await?;
+            let group = self.report_rejection(ctx, call, &sent, &headers).await?;
             let message = classify::message(body, self.catalogue.hints()).await;
             tracing::warn!(url = call.shown, %group, message, "refused for its rate (429)");
             let (url, group) = (call.shown.clone(), group.clone());
@@ -228,14 +228,10 @@ impl Client {
         let extra = endpoint
             .answer_cost()
             .and_then(|cost| Cost::new(cost.extra_tokens(status.as_u16(), endpoint.cost())));
-        let remaining = self.catalogue.hints().remaining(headers);
         let charged = extra.map(|extra| Feedback::Charged { extra });
-        let remaining = remaining.map(|remaining| Feedback::Remaining {
-            remaining,
-            in_flight: 0,
-            sent_at: sent.sent_at,
-        });
-        for feedback in charged.into_iter().chain(remaining) {
+        let remaining = self.catalogue.hints().remaining(headers);
+        let accepted = Feedback::Accepted { remaining, in_flight: 0, sent_at: sent.sent_at };
+        for feedback in charged.into_iter().chain([accepted]) {
             if let Err(leave) = ctx.report(call.group(), feedback).await {
                 let group = call.group();
                 tracing::warn!(?leave, %group, ?feedback, "the bucket could not be told");
@@ -248,27 +244,33 @@ impl Client {
         &self,
         ctx: &JobContext,
         call: &'a Call<'_>,
+        sent: &SentPermit,
         headers: &HeaderMap,
     ) -> Result<&'a LimitGroup, CallError> {
-        let (now, hints) = (ctx.now(), self.catalogue.hints());
-        let (endpoint, named_ms) = (call.endpoint, hints.retry_ms(headers));
-        let refund = |cost| (!hints.refused_is_charged).then_some(cost);
+        let (now, hints, endpoint) = (ctx.now(), self.catalogue.hints(), call.endpoint);
+        let rejected = |until, cost, is_charged: bool| Feedback::Rejected {
+            until,
+            refund: (!is_charged).then_some(cost),
+            sent_at: sent.sent_at,
+        };
+        let named_ms = hints.retry_ms(headers);
         if let (Some(cap), None) = (endpoint.daily_cap(), named_ms) {
-            // The bucket of an upstream that speaks of waits would have named one.
-            let (until, refund) = (cap.resets_at(now), refund(Cost::ONE));
-            ctx.report(cap.group(), Feedback::Rejected { until, refund }).await?;
+            // The endpoint's own bucket would have said when to come back.
+            let until = Some(cap.resets_at(now));
+            let feedback = rejected(until, Cost::ONE, hints.refused_is_charged);
+            ctx.report(cap.group(), feedback).await?;
             return Ok(cap.group());
         }
         let (shortest, longest) = HOLD_MS;
-        let wait_ms = named_ms.unwrap_or(call.policy.interval_ms()).clamp(shortest, longest);
-        let until = now.plus(wait_ms.div_ceil(1_000) * 1_000);
+        let until = named_ms
+            .map(|wait_ms| now.plus(wait_ms.clamp(shortest, longest).div_ceil(1_000) * 1_000));
         // If refusals are dear answers, too, they are not given back, and all that they cost is
         // charged on top of the hold: whether the upstream has counted it in the wait that it names is
         // not known, and if not, the request at its end would be refused as well. If it has, we are
         // slow for as many tokens, once.
         let charged = endpoint.answer_cost().filter(|cost| cost.status().contains(429));
-        let refund = refund(endpoint.cost()).filter(|_| charged.is_none());
-        ctx.report(call.group(), Feedback::Rejected { until, refund }).await?;
+        let is_charged = hints.refused_is_charged || charged.is_some();
+        ctx.report(call.group(), rejected(until, endpoint.cost(), is_charged)).await?;
         if let Some(cost) = charged {
             ctx.report(call.group(), Feedback::Charged { extra: cost.requests() }).await?;
         }
@@ -295,7 +297,6 @@ struct Call<'a> {
     headers: HeaderMap,
     body: Option<String>,
     credential: &'a Credential,
-    policy: Policy,
 }
 
 impl Call<'_> {

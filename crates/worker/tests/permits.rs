@@ -200,9 +200,10 @@ async fn a_hold_reported_by_a_handler_parks_the_job_until_it_opens() {
             let first = log.lock().unwrap().is_empty();
             log.lock().unwrap().push(ctx.now().since(START));
             if first {
-                let until = ctx.now().plus(12 * 3_600_000);
+                let until = Some(ctx.now().plus(12 * 3_600_000));
                 let refund = Some(waitless_job::Cost::ONE);
-                let rejected = waitless_job::Feedback::Rejected { until, refund };
+                let sent_at = ctx.now();
+                let rejected = waitless_job::Feedback::Rejected { until, refund, sent_at };
                 ctx.report(&"orders".parse()?, rejected).await?;
                 ctx.permit("orders").await?.spend(ctx.now())?;
             }

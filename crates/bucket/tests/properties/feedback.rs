@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use waitless_bucket::{
-    BucketState, Cost, Decision, Policy, UnixMillis, charge, current, evaluate, hold,
+    BucketState, Cost, Decision, Policy, UnixMillis, charge, current, effective, evaluate, hold,
     observe_remaining, refund, reject, release, wait_ms,
 };
 
@@ -46,9 +46,10 @@ proptest! {
             let more = Cost::new(more).expect("at least 1");
             let after = charge(Some(&before), &policy, charged, START);
             prop_assert_eq!(refund(Some(&after), &policy, charged, START), before);
-            let full = BucketState::full(&policy, START).t;
-            prop_assert!(refund(Some(&after), &policy, more, START).t <= full);
-            prop_assert_eq!(refund(None, &policy, more, START).t, full);
+            let full = |policy: &Policy| BucketState::full(policy, START).t;
+            let slower = effective(Some(&state), &policy);
+            prop_assert!(refund(Some(&after), &policy, more, START).t <= full(&slower));
+            prop_assert_eq!(refund(None, &policy, more, START).t, full(&policy));
         }
     }
 
@@ -71,7 +72,10 @@ proptest! {
             let still_held = BucketState { hold: Some(START.plus(hold_ms)), ..before };
             prop_assert_eq!(current(Some(&held), &policy, START), still_held);
             // A debt goes with the hold.
-            let opened = release(Some(&held), &policy, START);
+            let published = stored.as_published().open().of(&policy);
+            let before = current(Some(&published), &policy, START);
+            let held_too = hold(Some(&published), &policy, START.plus(hold_ms), START);
+            let opened = release(Some(&held_too), &policy, START);
             prop_assert_eq!(opened, BucketState { t: before.t.max(0), ..before });
             // Refill goes on behind the hold.
             let later = START.plus(hold_ms);
@@ -133,7 +137,7 @@ proptest! {
             let state = BucketState { t: stored.open().of(&policy).t.max(0), ..stored.open().of(&policy) };
             let until = START.plus(hold_ms);
             let cost = is_refunded.then_some(Cost::ONE);
-            let refused = reject(Some(&state), &policy, until, cost, START);
+            let refused = reject(Some(&state), &policy, Some(until), cost, START, START);
             prop_assert_eq!(refused.hold, Some(until));
             let wait = |state: &BucketState, at| wait_ms(Some(state), &policy, Cost::ONE, at);
             prop_assert!(wait(&refused, START) >= hold_ms);

@@ -2,6 +2,7 @@
 
 mod change;
 mod feedback;
+mod pace;
 mod policies;
 mod policy_text;
 mod quota;

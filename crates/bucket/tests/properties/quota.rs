@@ -70,6 +70,12 @@ proptest! {
         random in any_policies(),
     ) {
         for policy in official_and(&random) {
+            prop_assert!(
+                stored.of(&policy).pace.is_none()
+                    || ttl_ms(&stored.of(&policy), &policy, START) == u64::MAX,
+                "a missing bucket knows no pace"
+            );
+            let stored = stored.as_published();
             let (state, cost) = (stored.of(&policy), cost_at(&policy, cost_permille));
             let ttl_ms = ttl_ms(&state, &policy, START);
             let later = START.plus(ttl_ms + later_ms);
@@ -147,7 +153,13 @@ fn the_ceiling_is_two_intervals_for_a_single_token_and_one_otherwise() {
 #[test]
 fn a_quota_is_read_as_a_whole() {
     let policy: Policy = "1/min burst 10 margin 0".parse().expect("a limit");
-    let state = BucketState { t: 150_000, ts: START, iv: 60_000, hold: Some(START.plus(45_000)) };
+    let state = BucketState {
+        t: 150_000,
+        ts: START,
+        iv: 60_000,
+        hold: Some(START.plus(45_000)),
+        pace: None,
+    };
     assert_eq!(
         peek(Some(&state), &policy, START.plus(1_000)),
         Quota {

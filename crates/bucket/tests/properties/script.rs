@@ -1,5 +1,8 @@
 use proptest::{prelude::*, test_runner::TestCaseError};
-use waitless_bucket::{BucketState, Cost, Decision, Policy, UnixMillis, evaluate};
+use waitless_bucket::{
+    BucketState, CLEAN_ANSWERS, Cost, Decision, Pace, Policy, SLOWER_MAX, UnixMillis, effective,
+    evaluate,
+};
 
 pub(crate) const START: UnixMillis = UnixMillis(1_790_000_000_000);
 
@@ -129,8 +132,8 @@ pub(crate) fn assert_within_bound(policy: &Policy, spent: &[(UnixMillis, Cost)])
     Ok(())
 }
 
-/// A stored state in proportions that fit any policy: full, low, in debt, held, written by a clock
-/// that was ahead.
+/// A stored state in proportions that fit any policy: full, low, in debt, held, slower than
+/// published, written by a clock that was ahead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredState {
     level_permille: i64,
@@ -138,18 +141,26 @@ pub(crate) struct StoredState {
     /// `ts`, relative to [`START`].
     age_ms: i64,
     hold_ms: Option<i64>,
+    pace: Option<Pace>,
 }
 
 impl StoredState {
     pub(crate) fn of(&self, policy: &Policy) -> BucketState {
-        let full = BucketState::full(policy, START);
+        let paced = BucketState { pace: self.pace, ..BucketState::full(policy, START) };
+        let full = BucketState::full(&effective(Some(&paced), policy), START);
         let level = full.t / 1_000 * self.level_permille + self.level_units;
         BucketState {
             t: level.min(full.t),
             ts: UnixMillis(START.0 - self.age_ms),
             hold: self.hold_ms.map(|ms| UnixMillis(START.0 + ms)),
+            pace: self.pace,
             ..full
         }
+    }
+
+    /// The same at the published pace.
+    pub(crate) fn as_published(self) -> Self {
+        Self { pace: None, ..self }
     }
 
     /// The same, open, and not from the future.
@@ -164,11 +175,24 @@ pub(crate) fn stored_state() -> impl Strategy<Value = StoredState> {
         -3..1_000_i64,
         prop_oneof![Just(0), -400_000..0_i64, 0..2_000_i64, 0..4_000_000_i64],
         prop_oneof![2 => Just(None), 1 => (-1_000..600_000_i64).prop_map(Some)],
+        prop::option::of(pace()),
     )
-        .prop_map(|(level_permille, level_units, age_ms, hold_ms)| StoredState {
+        .prop_map(|(level_permille, level_units, age_ms, hold_ms, pace)| StoredState {
             level_permille,
             level_units,
             age_ms,
             hold_ms,
+            pace,
         })
+}
+
+fn pace() -> impl Strategy<Value = Pace> {
+    let slower = || prop_oneof![Just(0_u16), 1..=SLOWER_MAX, Just(SLOWER_MAX)];
+    (slower(), any::<bool>(), 0..CLEAN_ANSWERS, any::<u8>(), -100_000..100_000_i64).prop_map(
+        |(slower, is_tried, streak, refusals, refused_ms)| {
+            let refused_at = UnixMillis(START.0 + refused_ms);
+            let (slower, proven) = if is_tried { (0, slower) } else { (slower, 0) };
+            Pace { slower, proven, streak, refusals, refused_at }
+        },
+    )
 }

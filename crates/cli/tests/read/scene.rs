@@ -87,7 +87,7 @@ impl Scene {
 
         scene.enqueue(of_run(6, "orders", "acct-2", 2)).await;
         let until = scene.now.plus(5 * HOUR_MS + 1_000 * 60 * 30);
-        let hold = Feedback::Rejected { until, refund: None };
+        let hold = Feedback::Rejected { until: Some(until), refund: None, sent_at: scene.now };
         scene.store.feedback(read("acct-2/orders"), hold, scene.now).await.expect("it is held");
 
         scene.enqueue(scene.job(7, "orders", "acct-3").unique_key("orders:acct-3")).await;

@@ -1,7 +1,9 @@
 //! Random buckets, and what becomes of them if tokens are taken one by one.
 
 use proptest::prelude::*;
-use waitless_bucket::{BucketState, Cost, Decision, Policy, UnixMillis, evaluate};
+use waitless_bucket::{
+    BucketState, Cost, Decision, Pace, Policy, SLOWER_MAX, UnixMillis, effective, evaluate,
+};
 
 use crate::scene::NOW;
 
@@ -59,11 +61,25 @@ pub(crate) struct Stored {
     written_ms: i64,
     /// It opens so many milliseconds from now, if it is held.
     hold_ms: Option<u64>,
+    /// Permille by which it is slower than published, where that loses no fraction of a token.
+    slower: Option<u16>,
 }
 
 impl Stored {
     pub(crate) fn of(&self, policy: &Policy) -> BucketState {
-        let full = BucketState::full(policy, UnixMillis(NOW.0 + self.written_ms));
+        let published = BucketState::full(policy, UnixMillis(NOW.0 + self.written_ms));
+        let paced = self.slower.map(|slower| {
+            let pace = Pace { slower, proven: 0, streak: 0, refusals: 0, refused_at: NOW };
+            BucketState { pace: Some(pace), ..published }
+        });
+        let paced = paced.filter(|paced| loses_no_fraction(&effective(Some(paced), policy)));
+        let full = match paced {
+            Some(paced) => {
+                let slower = BucketState::full(&effective(Some(&paced), policy), published.ts);
+                BucketState { pace: paced.pace, ..slower }
+            }
+            None => published,
+        };
         let t = full.t * self.permille / 1_000 + self.units;
         let hold = self.hold_ms.map(|hold_ms| NOW.plus(hold_ms));
         BucketState { t: t.min(full.t), hold, ..full }
@@ -81,9 +97,16 @@ impl Stored {
 pub(crate) fn open_bucket() -> impl Strategy<Value = Option<Stored>> {
     let permille = prop_oneof![Just(0_i64), Just(1_000), 0..=1_000_i64, -2_000..0_i64];
     let written_ms = prop_oneof![3 => Just(0_i64), 2 => -100_000..0_i64, 1 => 1..100_000_i64];
-    let stored = (permille, -3..=3_i64, written_ms).prop_map(|(permille, units, written_ms)| {
-        Stored { permille, units, written_ms, hold_ms: None }
-    });
+    let slower = prop::option::weighted(0.3, 0..=SLOWER_MAX);
+    let stored = (permille, -3..=3_i64, written_ms, slower).prop_map(
+        |(permille, units, written_ms, slower)| Stored {
+            permille,
+            units,
+            written_ms,
+            hold_ms: None,
+            slower,
+        },
+    );
     prop::option::weighted(0.9, stored)
 }
 

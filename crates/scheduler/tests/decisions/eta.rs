@@ -62,6 +62,7 @@ proptest! {
                 bucket: load.bucket.clone(),
                 requests_left: load.requests_left,
                 needs_ms: last_ms(load),
+                held_until: load.state.and_then(|state| state.held_until(NOW)),
             })
             .collect();
         buckets.sort_by_key(|time| (u64::MAX - time.needs_ms, time.bucket.clone()));
@@ -230,6 +231,7 @@ fn a_run_on_three_buckets_is_bound_by_the_slowest() {
         bucket: bucket(number),
         requests_left,
         needs_ms,
+        held_until: None,
     };
     assert_eq!(
         eta(&loads, slots, NOW),

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use serde_json::json;
-use waitless_bucket::{AllDecision, BucketState, Draw, evaluate_all, peek};
+use waitless_bucket::{AllDecision, BucketState, Draw, Pace, evaluate_all, peek};
 use waitless_job::{BlockedBy, BucketKey, JobRecord, JobState, Lease, Needs, UnixMillis};
 use waitless_scheduler::{Explanation, Reason, Situation, explain, level_hundredths};
 use waitless_store::model::LimitView;
@@ -38,6 +38,7 @@ fn of_bucket(view: &LimitView, wait_ms: u64, limiting: bool) -> Reason {
     Reason::Bucket {
         bucket: view.bucket.clone(),
         limit: view.policy.to_string(),
+        slower: None,
         quota: peek(view.state.as_ref(), &view.policy, NOW),
         level_hundredths: level_hundredths(view, NOW),
         wait_ms,
@@ -214,6 +215,23 @@ fn a_job_on_a_paused_limit_has_no_moment_and_says_which_limit_it_is() {
             ]
         )
     );
+}
+
+#[test]
+fn a_bucket_that_has_learnt_to_go_slower_says_so() {
+    let orders = limit("a/orders", "1/min burst 1 margin 0");
+    let pace = Pace { slower: 250, proven: 0, streak: 0, refusals: 1, refused_at: NOW };
+    let empty = BucketState { t: 0, ts: NOW, iv: 75_000, hold: None, pace: Some(pace) };
+    let orders = LimitView { state: Some(empty), ..orders };
+    let explanation = explained(&waiting(needs(&[("orders", 1)])), std::slice::from_ref(&orders));
+    assert_eq!(explanation.ready_at, Some(NOW.plus(75_000)));
+    match &explanation.reasons[..] {
+        [Reason::Bucket { limit, slower, .. }] => {
+            assert_eq!(limit, "1/min burst 1 margin 0ms");
+            assert_eq!(slower.as_deref(), Some("1/75s burst 1 margin 0ms"));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

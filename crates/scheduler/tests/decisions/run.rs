@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use waitless_bucket::reject;
 use waitless_job::{BucketKey, JobRecord, JobState, Progress};
 use waitless_scheduler::{Binding, PausedLimit, run_progress};
 use waitless_store::model::LimitView;
@@ -123,6 +124,22 @@ fn a_paused_limit_is_named_and_the_rest_of_the_run_has_its_end() {
 
     let progress = run_progress(&jobs[1..2], &limits, 8, REQUEST_MS, NOW);
     assert_eq!((progress.requests_left, progress.eta), (40, None));
+}
+
+#[test]
+fn a_bucket_that_its_upstream_has_closed_is_named_with_the_moment_it_opens() {
+    let job = |group| JobRecord { needs: needs(&[(group, 1)]), ..job(JobState::Waiting) };
+    let jobs = [job("orders"), job("sales")];
+    let until = NOW.plus(12 * 3_600_000);
+    let sales = limit("a/sales", "1/min burst 1 margin 0");
+    let state = reject(None, &sales.policy, Some(until), None, NOW, NOW);
+    let sales = LimitView { state: Some(state), ..sales };
+    let limits = [limit("a/orders", "1/min burst 1 margin 0"), sales];
+    let eta = run_progress(&jobs, &limits, 8, REQUEST_MS, NOW).eta.expect("something is left");
+    assert_eq!(eta.at, until.plus(REQUEST_MS));
+    assert_eq!(eta.binding, Binding::Bucket { bucket: "a/sales".parse().expect("a bucket") });
+    let held: Vec<_> = eta.buckets.iter().map(|time| time.held_until).collect();
+    assert_eq!(held, [Some(until), None]);
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn with_jitter_and_no_margin_a_strict_upstream_refuses_requests_and_each_is_made
     let options = Options { jitter_ms: 5..=60, margin_ms: Some(0), ..Options::default() };
     let report = simulate("sellers-200", &scaled("sellers-200", 20, 5), &options);
     assert_eq!(report.requests, 20 * 155 + 40);
-    assert!(report.upstream_429 > 100, "{report:#?}");
+    // After a few of them a bucket goes slower, which does for jitter what a margin does.
+    assert!(report.upstream_429 > 50, "{report:#?}");
 }
 
 #[test]

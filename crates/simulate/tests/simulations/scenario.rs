@@ -88,6 +88,10 @@ fn a_scenario_that_makes_no_sense_is_refused_with_what_to_change() {
             "accounts `seller` come twice: they would share their buckets",
         ),
         (
+            accounts(&format!("{ORDERS}truth = {{ rate_percent = 0 }}\n")),
+            "accounts `seller` would wait for group `orders` for ever: rate_percent must be at least 1",
+        ),
+        (
             accounts(ORDERS).replace("\"seller\"", "\"a seller\""),
             "account `a seller` is not a name: use 1 to 64 of the characters A-Z a-z 0-9 . _ -",
         ),

@@ -1,5 +1,6 @@
 -- audit: every stored bucket.
--- Returns rows: t, ts, iv, hold, account, limit_group.
-SELECT t, ts, iv, hold, account, limit_group
+-- Returns rows:
+--   t, ts, iv, hold, slower, proven, streak, refusals, refused_at, account, limit_group.
+SELECT t, ts, iv, hold, slower, proven, streak, refusals, refused_at, account, limit_group
 FROM buckets
 ORDER BY account, limit_group

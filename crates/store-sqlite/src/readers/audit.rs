@@ -32,7 +32,7 @@ pub(super) fn audit(connection: &Connection) -> Result<Audit> {
             Ok((rows::bucket_key(row, 0)?, rows::limit(row, 2)?))
         })?,
         buckets: all(connection, queries::BUCKETS, &[], |row| {
-            Ok((rows::bucket_key(row, 4)?, rows::bucket(row, 0)?))
+            Ok((rows::bucket_key(row, 9)?, rows::bucket(row, 0)?))
         })?,
         accounts: all(connection, queries::ACCOUNTS, &[], rows::account)?,
         enqueued: counter("enqueued"),

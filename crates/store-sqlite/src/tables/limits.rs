@@ -60,6 +60,11 @@ pub(super) fn put_bucket(
         ":ts": state.ts.0,
         ":iv": state.iv,
         ":hold": state.hold.map(|hold| hold.0),
+        ":slower": state.pace.map(|pace| pace.slower),
+        ":proven": state.pace.map(|pace| pace.proven),
+        ":streak": state.pace.map(|pace| pace.streak),
+        ":refusals": state.pace.map(|pace| pace.refusals),
+        ":refused_at": state.pace.map(|pace| pace.refused_at.0),
     };
     execute(connection, queries::PUT_BUCKET, state).map(drop)
 }

@@ -23,7 +23,7 @@ pub async fn a_hold_closes_a_lane_until_its_end(store: &dyn Store) {
     scene.fill("a/x", 2, NOW).await;
     scene.fill("a/x+y", 2, NOW).await;
     scene.fill("a/y", 2, NOW).await;
-    let rejected = |ms, refund| Feedback::Rejected { until: at(ms), refund };
+    let rejected = |ms, refund| Feedback::Rejected { until: Some(at(ms)), refund, sent_at: NOW };
     tell(store, "a/x", rejected(5_000, None), 1).await;
     tell(store, "a/x", rejected(4_000, None), 2).await;
     let parked = Place::Parked { ready_at: at(5_000) };
@@ -49,7 +49,8 @@ pub async fn a_release_opens_a_held_lane(store: &dyn Store) {
     let scene = Scene::with(store, &[("a/x", "1/s burst 1 margin 0")]).await;
     scene.fill("a/x", 1, NOW).await;
     scene.drain("a/x", NOW).await;
-    let hour = Feedback::Rejected { until: at(3_600_000), refund: None };
+    let until = Some(at(3_600_000));
+    let hour = Feedback::Rejected { until, refund: None, sent_at: NOW };
     tell(store, "a/x", hour, 0).await;
     assert_eq!(scene.place("a/x").await, Place::Parked { ready_at: at(3_600_000) });
     tell(store, "a/x", Feedback::Released, 400).await;
@@ -72,8 +73,10 @@ pub async fn an_answer_that_cost_more_puts_the_bucket_in_debt(store: &dyn Store)
 /// The upstream's count is believed when it is lower than ours.
 pub async fn remaining_lowers_a_level_and_never_raises_it(store: &dyn Store) {
     let scene = Scene::with(store, &[("a/x", "1/min burst 10 margin 0")]).await;
-    let remaining =
-        |remaining, in_flight| Feedback::Remaining { remaining, in_flight, sent_at: NOW };
+    let remaining = |remaining, in_flight| {
+        let remaining = Some(remaining);
+        Feedback::Accepted { remaining, in_flight, sent_at: NOW }
+    };
     let level = || async {
         let views = store.limits(None).await.expect("limits can be read");
         views[0].state.expect("the bucket was spoken of").whole_tokens()

@@ -1,6 +1,6 @@
 //! Asking what is due.
 
-use waitless_job::JobState;
+use waitless_job::{Feedback, JobState};
 
 use super::scene::{NOW, Scene, at, read};
 use crate::{
@@ -150,9 +150,16 @@ pub async fn what_may_be_due_earlier_is_told(store: &dyn Store) {
     assert!(told(), "by a job that waits again");
     scene.limit(&[("a/x", "2/min burst 2 margin 0")], NOW).await;
     assert!(told(), "by a limit");
-    let released = waitless_job::Feedback::Released;
-    store.feedback(read("a/x"), released, NOW).await.expect("feedback is taken down");
+    let feedback = |feedback| store.feedback(read("a/x"), feedback, NOW);
+    let until = Some(at(9_000));
+    let rejected = Feedback::Rejected { until, refund: None, sent_at: NOW };
+    feedback(rejected).await.expect("feedback is taken down");
+    told();
+    feedback(Feedback::Released).await.expect("feedback is taken down");
     assert!(told(), "by feedback");
+    let no_news = Feedback::Accepted { remaining: Some(9), in_flight: 0, sent_at: NOW };
+    feedback(no_news).await.expect("feedback is taken down");
+    assert!(!told(), "an answer that says nothing new wakes nobody");
     scene.pause("a", Some("why"), NOW).await;
     told();
     scene.pause("a", None, NOW).await;

@@ -27,6 +27,7 @@ pub mod enqueue;
 pub mod lanes;
 pub mod leases;
 pub mod outcomes;
+pub mod pace;
 pub mod pauses;
 pub mod permits;
 pub mod readers;
@@ -115,6 +116,11 @@ macro_rules! conformance {
                 reports_are_answered_in_order
                 prune_removes_what_ended_before_a_moment
                 a_job_that_was_given_up_can_be_put_back
+            }
+            pace {
+                a_refusal_that_names_no_wait_closes_the_bucket_for_an_interval
+                refusals_that_keep_coming_make_a_bucket_slower_until_none_comes
+                an_answer_that_says_nothing_new_writes_nothing
             }
             pauses {
                 a_paused_limit_starts_nothing_until_it_is_resumed

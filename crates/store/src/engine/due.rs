@@ -42,7 +42,7 @@ pub fn due(tables: &mut dyn Tables, request: &DueRequest, now: UnixMillis) -> Re
         lanes.push(DueLane {
             rank: lane::rank(&head, &loaded, now),
             available: u32::try_from(available).unwrap_or(u32::MAX),
-            token_ms: loaded.iter().map(|one| one.policy.token_ms()).min().unwrap_or(0),
+            token_ms: loaded.iter().map(|one| one.effective().token_ms()).min().unwrap_or(0),
             lane: key,
         });
     }

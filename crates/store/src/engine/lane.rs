@@ -1,7 +1,7 @@
 //! Lanes: where each stands after a change.
 
 use waitless_bucket::{
-    AllDecision, BucketState, Draw, Policy, UnixMillis, evaluate_all, full_at, peek,
+    AllDecision, BucketState, Draw, Policy, UnixMillis, effective, evaluate_all, full_at, peek,
 };
 use waitless_job::{AccountId, BucketKey, JobRecord, LaneKey, Needs};
 
@@ -32,6 +32,11 @@ impl Loaded {
         let state = tables.bucket(&bucket)?;
         let is_paused = limit.paused.is_some();
         Ok(Self { bucket, policy: limit.policy, state, is_paused, cost })
+    }
+
+    /// The policy that the bucket keeps to.
+    pub(super) fn effective(&self) -> Policy {
+        effective(self.state.as_ref(), &self.policy)
     }
 
     /// Refuses a cost that the bucket can never hold: waiting for it would never end.
@@ -101,7 +106,10 @@ pub(super) fn available(loaded: &[Loaded], now: UnixMillis) -> u32 {
 pub(super) fn rank(head: &JobRecord, loaded: &[Loaded], now: UnixMillis) -> Rank {
     let soonest = loaded
         .iter()
-        .map(|one| (full_at(one.state.as_ref(), &one.policy, now), one.policy.time_to_full_ms()))
+        .map(|one| {
+            let full_at = full_at(one.state.as_ref(), &one.policy, now);
+            (full_at, one.effective().time_to_full_ms())
+        })
         .min();
     let (full_at, time_to_full_ms) = soonest.unwrap_or((head.run_at, 0));
     Rank { class: head.class, full_at, time_to_full_ms }

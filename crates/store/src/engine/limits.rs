@@ -1,5 +1,5 @@
 use waitless_bucket::{
-    BucketState, Policy, UnixMillis, change_policy, charge, observe_remaining, reject, release,
+    BucketState, Policy, UnixMillis, accept, change_policy, charge, current, reject, release,
 };
 use waitless_job::{BucketKey, Cost, Feedback};
 
@@ -49,7 +49,8 @@ pub fn put_account(tables: &mut dyn Tables, account: &Account) -> Result<()> {
     tables.put_account(&account)
 }
 
-/// Takes down what an upstream's answer said about a bucket.
+/// Takes down what an upstream's answer said about a bucket. Answers whether that was anything new:
+/// most answers say what the bucket knows already, and those write nothing.
 ///
 /// # Errors
 /// [`StoreError::UnknownLimit`](crate::StoreError::UnknownLimit), and those of the tables.
@@ -58,14 +59,16 @@ pub fn feedback(
     bucket: &BucketKey,
     feedback: Feedback,
     now: UnixMillis,
-) -> Result<()> {
+) -> Result<bool> {
     let Loaded { policy, state, .. } = Loaded::read(tables, bucket.clone(), Cost::ONE)?;
     let after = apply(state.as_ref(), &policy, feedback, now);
-    if state != Some(after) {
-        tables.put_bucket(bucket, &after)?;
-        lane::replace_all_on(tables, bucket, now)?;
+    // Compared with what the bucket has become by itself: that only its clock moved on is no news.
+    if after == current(state.as_ref(), &policy, now) {
+        return Ok(false);
     }
-    Ok(())
+    tables.put_bucket(bucket, &after)?;
+    lane::replace_all_on(tables, bucket, now)?;
+    Ok(true)
 }
 
 fn apply(
@@ -75,11 +78,13 @@ fn apply(
     now: UnixMillis,
 ) -> BucketState {
     match feedback {
-        Feedback::Remaining { remaining, in_flight, sent_at } => {
-            observe_remaining(state, policy, remaining, in_flight, sent_at, now)
+        Feedback::Accepted { remaining, in_flight, sent_at } => {
+            accept(state, policy, remaining, in_flight, sent_at, now)
         }
         Feedback::Charged { extra } => charge(state, policy, extra, now),
         Feedback::Released => release(state, policy, now),
-        Feedback::Rejected { until, refund } => reject(state, policy, until, refund, now),
+        Feedback::Rejected { until, refund, sent_at } => {
+            reject(state, policy, until, refund, sent_at, now)
+        }
     }
 }

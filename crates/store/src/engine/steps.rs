@@ -150,8 +150,11 @@ impl<T: Transact> Store for T {
     }
 
     async fn feedback(&self, bucket: BucketKey, feedback: Feedback, now: UnixMillis) -> Result<()> {
-        self.transact(move |tables| engine::feedback(tables, &bucket, feedback, now)).await?;
-        changed(self);
+        let is_news =
+            self.transact(move |tables| engine::feedback(tables, &bucket, feedback, now)).await?;
+        if is_news {
+            changed(self);
+        }
         Ok(())
     }
 

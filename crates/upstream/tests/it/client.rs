@@ -28,8 +28,8 @@ async fn a_request_carries_credential_job_query_and_agent_and_its_answer_lowers_
         assert!(head.contains(line), "{line} in {head}");
     }
     assert!(head.contains("user-agent: waitless/"), "{head}");
-    let remaining = Feedback::Remaining { remaining: 4, in_flight: 0, sent_at: NOW };
-    assert_eq!(notebook.reports(), [("rows".to_owned(), remaining)]);
+    let accepted = Feedback::Accepted { remaining: Some(4), in_flight: 0, sent_at: NOW };
+    assert_eq!(notebook.reports(), [("rows".to_owned(), accepted)]);
     let asked = notebook.asked.lock().unwrap().clone();
     assert_eq!(asked[0].as_slice()[0].cost, Cost::new(2).unwrap(), "the endpoint's cost");
 }

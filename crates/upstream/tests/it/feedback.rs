@@ -1,6 +1,6 @@
 //! What buckets are told of answers.
 
-use waitless_job::{Cost, Feedback, Leave, UnixMillis};
+use waitless_job::{Cost, Feedback, Leave};
 use waitless_upstream::{CallError, ClientConfig};
 
 use crate::{
@@ -35,13 +35,14 @@ fn cost(tokens: u32) -> Cost {
     Cost::new(tokens).expect("not 0")
 }
 
-fn rejected(group: &str, wait_ms: u64, refund: Option<u32>) -> (String, Feedback) {
-    let until = UnixMillis(NOW.0 + i64::try_from(wait_ms).unwrap());
-    (group.to_owned(), Feedback::Rejected { until, refund: refund.map(cost) })
+fn rejected(group: &str, wait_ms: Option<u64>, refund: Option<u32>) -> (String, Feedback) {
+    let until = wait_ms.map(|wait_ms| NOW.plus(wait_ms));
+    let refund = refund.map(cost);
+    (group.to_owned(), Feedback::Rejected { until, refund, sent_at: NOW })
 }
 
-fn remaining(group: &str, remaining: u32) -> (String, Feedback) {
-    (group.to_owned(), Feedback::Remaining { remaining, in_flight: 0, sent_at: NOW })
+fn accepted(group: &str, remaining: Option<u32>) -> (String, Feedback) {
+    (group.to_owned(), Feedback::Accepted { remaining, in_flight: 0, sent_at: NOW })
 }
 
 fn charged(group: &str, extra: u32) -> (String, Feedback) {
@@ -66,7 +67,7 @@ async fn a_429_closes_the_bucket_until_the_wait_is_over_rounded_up_and_parks_the
         (vec![("X-Wait", "2"), ("Retry-After", "9")], 2_000),
     ] {
         let (reports, leave) = reports("rows", "429 Slow down", &headers).await;
-        assert_eq!(reports, [rejected("rows", wait_ms, Some(2))], "{headers:?}");
+        assert_eq!(reports, [rejected("rows", Some(wait_ms), Some(2))], "{headers:?}");
         assert_eq!(leave, Some(Leave::Parked));
     }
 }
@@ -87,37 +88,37 @@ async fn a_429_without_a_wait_that_can_be_read_names_none() {
         vec![("X-Wait", long.as_str())],
     ] {
         let (reports, leave) = reports("rows", "429 Slow down", &headers).await;
-        assert_eq!(reports, [rejected("rows", 30_000, Some(2))], "{headers:?}");
+        assert_eq!(reports, [rejected("rows", None, Some(2))], "{headers:?}");
         assert_eq!(leave, Some(Leave::Parked));
     }
 }
 
 #[tokio::test]
-async fn any_answer_that_is_no_429_says_what_is_left() {
+async fn any_answer_that_is_no_429_was_accepted_and_says_what_is_left() {
     for status in ["200 OK", "204 No Content", "302 Found", "400 No", "404 No", "500 Oops"] {
         let (reports, _) = reports("rows", status, &[("X-Left", "3")]).await;
-        assert_eq!(reports, [remaining("rows", 3)], "{status}");
+        assert_eq!(reports, [accepted("rows", Some(3))], "{status}");
     }
     let (reports, _) = reports("rows", "200 OK", &[("X-Left", "many")]).await;
-    assert_eq!(reports, []);
+    assert_eq!(reports, [accepted("rows", None)]);
 }
 
 #[tokio::test]
 async fn a_dear_answer_is_charged_before_its_hint_is_taken() {
     for status in ["400 No", "404 No", "409 No"] {
         let (reports, _) = reports("dear", status, &[("X-Left", "3")]).await;
-        assert_eq!(reports, [charged("dear", 9), remaining("dear", 3)], "{status}");
+        assert_eq!(reports, [charged("dear", 9), accepted("dear", Some(3))], "{status}");
     }
     for status in ["200 OK", "500 Oops"] {
         let (reports, _) = reports("dear", status, &[]).await;
-        assert_eq!(reports, [], "{status}");
+        assert_eq!(reports, [accepted("dear", None)], "{status}");
     }
 }
 
 #[tokio::test]
 async fn a_dear_429_is_not_given_back_and_charged_behind_its_hold() {
     let (reports, _) = reports("dear", "429 Slow down", &[("X-Wait", "2")]).await;
-    assert_eq!(reports, [rejected("dear", 2_000, None), charged("dear", 10)]);
+    assert_eq!(reports, [rejected("dear", Some(2_000), None), charged("dear", 10)]);
 }
 
 #[tokio::test]
@@ -125,10 +126,10 @@ async fn a_429_without_a_wait_closes_a_daily_cap_until_midnight_and_one_with_a_w
     let midnight = NOW.0 - NOW.0.rem_euclid(86_400_000) + 86_400_000 - 3 * 3_600_000;
     let wait_ms = u64::try_from(midnight - NOW.0).unwrap();
     let (told, leave) = reports("report", "429 Slow down", &[]).await;
-    assert_eq!(told, [rejected("report.day", wait_ms, Some(1))]);
+    assert_eq!(told, [rejected("report.day", Some(wait_ms), Some(1))]);
     assert_eq!(leave, Some(Leave::Parked));
     let (told, _) = reports("report", "429 Slow down", &[("X-Wait", "2")]).await;
-    assert_eq!(told, [rejected("report", 2_000, Some(1))]);
+    assert_eq!(told, [rejected("report", Some(2_000), Some(1))]);
     let (told, _) = reports("report", "200 OK", &[("X-Left", "3")]).await;
-    assert_eq!(told, [remaining("report", 3)], "what is left is left of the bucket");
+    assert_eq!(told, [accepted("report", Some(3))], "what is left is left of the bucket");
 }

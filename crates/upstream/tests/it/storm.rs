@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use waitless_bucket::{BucketState, Decision, charge, evaluate, observe_remaining, reject};
+use waitless_bucket::{BucketState, Decision, accept, charge, evaluate, reject};
 use waitless_job::{
     BucketKey, Feedback, JobContext, JobOps, Leave, Needs, Permit, Policy, Progress, Quota,
     UnixMillis,
@@ -64,11 +64,13 @@ impl JobOps for Patient {
     async fn report(&self, _: BucketKey, feedback: Feedback) -> Result<(), Leave> {
         let policy = &self.policy;
         self.change(|state, now| match feedback {
-            Feedback::Remaining { remaining, in_flight, sent_at } => {
-                observe_remaining(state, policy, remaining, in_flight, sent_at, now)
+            Feedback::Accepted { remaining, in_flight, sent_at } => {
+                accept(state, policy, remaining, in_flight, sent_at, now)
             }
             Feedback::Charged { extra } => charge(state, policy, extra, now),
-            Feedback::Rejected { until, refund } => reject(state, policy, until, refund, now),
+            Feedback::Rejected { until, refund, sent_at } => {
+                reject(state, policy, until, refund, sent_at, now)
+            }
             Feedback::Released => unreachable!("the client opens nothing"),
         });
         Ok(())

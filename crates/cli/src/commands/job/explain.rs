@@ -152,7 +152,7 @@ fn line(
     now: UnixMillis,
 ) -> Option<String> {
     match reason {
-        Reason::Bucket { bucket, limit, quota, level_hundredths, wait_ms, limiting } => {
+        Reason::Bucket { bucket, limit, slower, quota, level_hundredths, wait_ms, limiting } => {
             let cost = cost(job, bucket);
             let means = match *wait_ms {
                 _ if cost > quota.capacity => format!(
@@ -165,6 +165,10 @@ fn line(
                 ms => format!("not limiting: its token is there in {}", span(ms)),
             };
             let bucket = around.bucket_text(bucket);
+            let limit = match slower {
+                Some(slower) => format!("{slower}, slower than the published {limit}"),
+                None => limit.clone(),
+            };
             Some(format!(
                 "{bucket}  level {} of {}, {limit} → {means}",
                 hundredths(*level_hundredths),

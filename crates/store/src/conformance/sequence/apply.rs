@@ -128,8 +128,13 @@ pub(super) async fn apply(what: &What, course: &Course, store: &dyn Store) -> An
         What::Prune { before_ms, limit } => {
             Answer::new(&store.prune(course.moment(*before_ms), *limit).await)
         }
-        What::Feedback { bucket: index, feedback } => {
-            Answer::new(&store.feedback(bucket(*index), course.feedback(feedback), now).await)
+        What::Feedback { bucket: index, feedback, times } => {
+            let (bucket, feedback) = (bucket(*index), course.feedback(feedback));
+            for _ in 1..*times {
+                // Answered as the last one is.
+                let _ = store.feedback(bucket.clone(), feedback, now).await;
+            }
+            Answer::new(&store.feedback(bucket, feedback, now).await)
         }
         What::Take(specs) => Answer::new(&store.take(draws(specs), now).await),
         What::Read(reading) => look(reading, course, store).await,

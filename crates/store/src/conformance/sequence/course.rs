@@ -184,14 +184,16 @@ impl Course {
 
     pub(super) fn feedback(&self, spec: &FeedbackSpec) -> Feedback {
         match spec {
-            FeedbackSpec::Remaining { remaining, in_flight, sent_ms_ago } => Feedback::Remaining {
+            FeedbackSpec::Accepted { remaining, in_flight, sent_ms_ago } => Feedback::Accepted {
                 remaining: *remaining,
                 in_flight: *in_flight,
                 sent_at: self.moment(-sent_ms_ago),
             },
-            FeedbackSpec::Rejected { for_ms, refund } => {
-                Feedback::Rejected { until: self.moment(*for_ms), refund: refund.map(cost_of) }
-            }
+            FeedbackSpec::Rejected { for_ms, refund, sent_ms_ago } => Feedback::Rejected {
+                until: for_ms.map(|ms| self.moment(ms)),
+                refund: refund.map(cost_of),
+                sent_at: self.moment(-sent_ms_ago),
+            },
             FeedbackSpec::Charged(extra) => Feedback::Charged { extra: cost_of(*extra) },
             FeedbackSpec::Released => Feedback::Released,
         }

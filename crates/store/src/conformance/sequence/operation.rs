@@ -20,19 +20,53 @@ pub(super) enum Advance {
 #[derive(Debug, Clone)]
 pub(super) enum What {
     SetLimits(Vec<(BucketIndex, u8)>),
-    PutAccount { account: u8, named: u8, paused: bool },
-    Pause { account: u8, reason: Option<u8> },
-    PauseLimits { account: u8, groups: Option<Vec<u8>>, reason: Option<u8> },
-    PutRun { run: u8, named: u8 },
+    PutAccount {
+        account: u8,
+        named: u8,
+        paused: bool,
+    },
+    Pause {
+        account: u8,
+        reason: Option<u8>,
+    },
+    PauseLimits {
+        account: u8,
+        groups: Option<Vec<u8>>,
+        reason: Option<u8>,
+    },
+    PutRun {
+        run: u8,
+        named: u8,
+    },
     Enqueue(Vec<JobSpec>),
-    Due { limit: usize, only: Option<Vec<u8>>, except: Vec<u8> },
+    Due {
+        limit: usize,
+        only: Option<Vec<u8>>,
+        except: Vec<u8>,
+    },
     Claim(Vec<PickSpec>),
-    Acquire { lease: LeaseSpec, needs: NeedsSpec, park: bool, saved: SavedSpec },
+    Acquire {
+        lease: LeaseSpec,
+        needs: NeedsSpec,
+        park: bool,
+        saved: SavedSpec,
+    },
     Renew(Vec<(LeaseSpec, i64, SavedSpec)>),
     Settle(Vec<(LeaseSpec, OutcomeSpec, SavedSpec)>),
-    Reap { all: bool, limit: usize },
-    Prune { before_ms: i64, limit: usize },
-    Feedback { bucket: BucketIndex, feedback: FeedbackSpec },
+    Reap {
+        all: bool,
+        limit: usize,
+    },
+    Prune {
+        before_ms: i64,
+        limit: usize,
+    },
+    /// So many times: a pace is tried out over many answers.
+    Feedback {
+        bucket: BucketIndex,
+        feedback: FeedbackSpec,
+        times: u8,
+    },
     Take(Vec<(BucketIndex, u32)>),
     Read(Reading),
 }
@@ -105,8 +139,8 @@ pub(super) enum OutcomeSpec {
 
 #[derive(Debug, Clone)]
 pub(super) enum FeedbackSpec {
-    Remaining { remaining: u32, in_flight: u32, sent_ms_ago: i64 },
-    Rejected { for_ms: i64, refund: Option<u32> },
+    Accepted { remaining: Option<u32>, in_flight: u32, sent_ms_ago: i64 },
+    Rejected { for_ms: Option<i64>, refund: Option<u32>, sent_ms_ago: i64 },
     Charged(u32),
     Released,
 }

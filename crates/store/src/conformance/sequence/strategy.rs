@@ -61,8 +61,8 @@ fn what() -> impl Strategy<Value = What> {
         3 => (any::<bool>(), 0..4_usize).prop_map(|(all, limit)| What::Reap { all, limit }),
         4 => (moment(), 0..4_usize)
             .prop_map(|(before_ms, limit)| What::Prune { before_ms, limit }),
-        4 => (0..9_u8, feedback())
-            .prop_map(|(bucket, feedback)| What::Feedback { bucket, feedback }),
+        6 => (0..9_u8, feedback(), prop_oneof![20 => Just(1_u8), 1 => 55..60_u8])
+            .prop_map(|(bucket, feedback, times)| What::Feedback { bucket, feedback, times }),
         3 => vec((0..9_u8, 1..5_u32), 0..3).prop_map(What::Take),
         5 => reading().prop_map(What::Read),
     ]
@@ -146,14 +146,18 @@ fn outcome() -> impl Strategy<Value = OutcomeSpec> {
 }
 
 fn feedback() -> impl Strategy<Value = FeedbackSpec> {
-    let remaining =
-        (0..6_u32, 0..3_u32, 0..3_000_i64).prop_map(|(remaining, in_flight, sent_ms_ago)| {
-            FeedbackSpec::Remaining { remaining, in_flight, sent_ms_ago }
+    let sent_ms_ago = || prop_oneof![2 => Just(0_i64), 1 => 0..3_000_i64];
+    let accepted =
+        (of(0..6_u32), 0..3_u32, sent_ms_ago()).prop_map(|(remaining, in_flight, sent_ms_ago)| {
+            FeedbackSpec::Accepted { remaining, in_flight, sent_ms_ago }
+        });
+    let rejected =
+        (of(moment()), of(1..4_u32), sent_ms_ago()).prop_map(|(for_ms, refund, sent_ms_ago)| {
+            FeedbackSpec::Rejected { for_ms, refund, sent_ms_ago }
         });
     prop_oneof![
-        2 => remaining,
-        2 => (moment(), of(1..4_u32))
-            .prop_map(|(for_ms, refund)| FeedbackSpec::Rejected { for_ms, refund }),
+        4 => accepted,
+        4 => rejected,
         1 => (1..20_u32).prop_map(FeedbackSpec::Charged),
         2 => Just(FeedbackSpec::Released),
     ]
