@@ -97,7 +97,7 @@ impl fmt::Display for Notice {
 /// # use waitless_wb::Dataset;
 /// let catalogue = waitless_wb::catalogue();
 /// let reason = |dataset, family, mask| waitless_wb::closed(dataset, &catalogue, family, mask);
-/// let statistics_only = 1 << 4; // bit 5
+/// let statistics_only = 1 << 5; // position 5
 /// assert_eq!(reason(Dataset::Orders, "personal", statistics_only), None);
 /// assert_eq!(
 ///     reason(Dataset::Cards, "personal", statistics_only).unwrap(),
@@ -157,7 +157,7 @@ pub fn closed(
 /// # use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 /// # use waitless_job::{Class, UnixMillis};
 /// # let noon = UnixMillis(1_790_856_000_000); // 2026-10-01
-/// # let claims = r#"{"sid":"seller-1","acc":3,"exp":1800000000,"s":16}"#;
+/// # let claims = r#"{"sid":"seller-1","acc":3,"exp":1800000000,"s":32}"#;
 /// # let text = format!("e30.{}.e30", URL_SAFE_NO_PAD.encode(claims));
 /// let token = SellerToken::parse(&text, noon)?;
 /// let since = Some("2026-09-01".parse()?);
@@ -243,8 +243,8 @@ mod tests {
     /// 2026-10-01, 23:00 in UTC, so that Moscow is a day ahead.
     const LATE: UnixMillis = UnixMillis(1_790_856_000_000 + 11 * 3_600_000);
 
-    /// The categories of a token that opens everything.
-    const ALL: u64 = (1 << 30) - 1;
+    /// The categories of a token that opens everything and only reads, as sellers have them.
+    const ALL: u64 = 1_073_823_486;
 
     fn plan_of(
         acc: u64,
@@ -290,8 +290,7 @@ mod tests {
                     personal or service token";
         assert_eq!((plan.jobs.len(), notices(&plan)), (16, vec![said.to_owned()]));
 
-        // Bit 5 is Statistics, counted from 1.
-        let plan = plan_of(3, 1 << 4, &Dataset::ALL, None).unwrap();
+        let plan = plan_of(3, 1 << 5, &Dataset::ALL, None).unwrap();
         assert_eq!(plan.datasets, [Dataset::Orders, Dataset::Sales, Dataset::Tariffs]);
         let said = "finance is left out: the token has no category Finance: make one in the \
                     seller's portal that has it";

@@ -134,8 +134,7 @@ impl SellerToken {
         }
     }
 
-    /// The bit mask of what it opens (`s`), 0 if it does not say. Its bits count from 1, as the
-    /// official page does; third parties disagree.
+    /// The bit mask of what it opens (`s`), 0 if it does not say.
     #[must_use]
     pub fn categories(&self) -> u64 {
         self.categories

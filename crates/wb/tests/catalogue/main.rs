@@ -198,3 +198,21 @@ fn an_account_gets_the_buckets_of_what_it_asks_and_no_others() {
     assert!(groups("base", &["order"]).is_err());
     assert!(groups("gold", &["orders"]).is_err());
 }
+
+/// Masks of tokens that sellers have shown.
+#[test]
+fn categories_are_the_bits_that_tokens_in_the_wild_have() {
+    let catalogue = catalogue();
+    let open = |mask: u64| -> BTreeSet<String> {
+        let open = catalogue.categories().filter(|category| category.is_open_to(mask));
+        open.map(|category| category.name().to_owned()).collect()
+    };
+    let all: BTreeSet<String> = catalogue.categories().map(|one| one.name().to_owned()).collect();
+    assert_eq!(open(1_073_823_486), all);
+    let without_users: BTreeSet<String> =
+        all.iter().filter(|name| *name != "users").cloned().collect();
+    assert_eq!(open(1_073_757_950), without_users);
+    assert_eq!(open(16_126), without_users);
+    assert_eq!(open(1 << 13), BTreeSet::from(["finance", "general"].map(str::to_owned)));
+    assert_eq!(catalogue.read_only_bit(), Some(31), "bit 31 is worth 2^30");
+}

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use waitless_job::{Clock, JobRecord};
 use waitless_store::{MemoryStore, Store, ops::JobFilter};
 use waitless_upstream::{Client, ClientConfig};
-use waitless_wb::{Connector, Dataset, SellerToken, Tokens, handlers, plan};
+use waitless_wb::{Connector, Dataset, Notice, SellerToken, Tokens, handlers, plan};
 use waitless_wb_mock::{DatasetSize, Mock, MockConfig, SellerSizes};
 use waitless_worker::{StatsSnapshot, Worker};
 
@@ -30,15 +30,28 @@ pub(crate) fn sized(rows: u64, page_rows: u32, speed: u32) -> MockConfig {
 impl Fleet {
     /// With jobs for these datasets of every seller in the queue.
     pub(crate) async fn start(config: MockConfig, datasets: &[Dataset]) -> Self {
+        let token = |mock: &Mock, seller| {
+            SellerToken::parse(&mock.token(seller), NOON).expect("a good token")
+        };
+        Self::with(config, datasets, token).await
+    }
+
+    /// The same with tokens of another kind. Datasets that they do not open are left out.
+    pub(crate) async fn with(
+        config: MockConfig,
+        datasets: &[Dataset],
+        token: impl Fn(&Mock, usize) -> SellerToken,
+    ) -> Self {
         let catalogue = waitless_wb::catalogue().scaled(config.speed, MARGIN_MS).expect("limits");
         let mock = Mock::start(config).await.expect("a free port");
         let (clock, store) = (Clock::starting_at(NOON), Arc::new(MemoryStore::new()));
         let (sink, tokens) = (Recorder::open().await, Tokens::new());
         for seller in mock.sellers() {
-            let token = SellerToken::parse(&mock.token(seller.index), NOON).expect("a good token");
+            let token = token(&mock, seller.index);
             assert_eq!(token.account().as_str(), seller.sid);
             let plan = plan(&token, &catalogue, datasets, None, NOON).expect("a plan");
-            assert_eq!(plan.notices, []);
+            let is_skipped = |notice: &Notice| matches!(notice, Notice::Skipped { .. });
+            assert!(plan.notices.iter().all(is_skipped), "{:?}", plan.notices);
             let limits = catalogue.limits_of(token.account(), token.family(), plan.endpoints());
             store.set_limits(limits.expect("a family"), NOON).await.expect("limits");
             store.enqueue(plan.jobs, NOON).await.expect("jobs");

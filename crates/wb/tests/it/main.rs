@@ -1,6 +1,7 @@
 //! Imports over real HTTP: from the strict stand-in, and from servers that misbehave.
 
 mod attempt;
+mod cabinet;
 mod fleet;
 mod imports;
 mod limits;
