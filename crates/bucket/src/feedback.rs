@@ -22,6 +22,24 @@ pub fn charge(
     BucketState { t: current.t.saturating_sub(units).max(-DEBT_MAX), ..current }
 }
 
+/// A request reached the upstream `late_ms` milliseconds later than it was sent. Its tokens began to
+/// come back there so much later than here, and what the bucket has gained in that time is taken off
+/// again: else the next request might follow at the upstream by so much too soon.
+///
+/// Where the bucket was not full when they were taken, both gained all the while, and this takes off
+/// what need not be: at most one connection's time, once.
+#[must_use]
+pub fn late(
+    state: Option<&BucketState>,
+    policy: &Policy,
+    late_ms: u64,
+    now: UnixMillis,
+) -> BucketState {
+    let (current, scale) = refill(state, policy, now);
+    let units = i64::try_from(late_ms).unwrap_or(i64::MAX).saturating_mul(scale.tokens);
+    BucketState { t: current.t.saturating_sub(units).max(-DEBT_MAX), ..current }
+}
+
 /// Gives tokens back: a permit that was not used, or a request that the upstream refused without
 /// charging it. Never above full.
 ///

@@ -47,7 +47,8 @@ pub use evaluate::{
     AllDecision, Cost, Decision, Draw, evaluate, evaluate_all, wait_for_requests_ms, wait_ms,
 };
 pub use feedback::{
-    accept, change_policy, charge, give_back, hold, observe_remaining, refund, reject, release,
+    accept, change_policy, charge, give_back, hold, late, observe_remaining, refund, reject,
+    release,
 };
 pub use pace::{CLEAN_ANSWERS, Pace, SLOWER_MAX};
 pub use patience::{Patience, wait_or_refuse};

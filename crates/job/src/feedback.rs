@@ -33,6 +33,12 @@ pub enum Feedback {
         /// Tokens on top; the level may go below zero.
         extra: Cost,
     },
+    /// The request reached the upstream later than it was sent, because a connection had to be made
+    /// first. The bucket gains that much later, as the upstream's does.
+    Late {
+        /// Milliseconds.
+        late_ms: u64,
+    },
     /// Opens a held bucket again, and lets it go at the published pace.
     Released,
 }

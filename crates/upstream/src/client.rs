@@ -19,6 +19,7 @@ use crate::{
     UpstreamError,
     body::Body,
     classify::{self, without_query},
+    connecting::{TimedConnects, timed},
     excerpt,
 };
 
@@ -64,6 +65,7 @@ impl Client {
             .referer(false)
             // No request without a permit, and a permit is for one request.
             .retry(reqwest::retry::never())
+            .connector_layer(TimedConnects)
             .build()
             .map_err(UpstreamError::Setup)?;
         Ok(Self { http, catalogue, config: Arc::new(config), refused: Arc::default() })
@@ -178,7 +180,11 @@ impl Client {
         // From here to the wire nothing waits.
         let sent = permit.spend(ctx.now()).map_err(CallError::Stale)?;
         let within = Duration::from_millis(self.config.answer_timeout_ms);
-        let response = match timeout(within, self.http.execute(http)).await {
+        let (response, late_ms) = timed(timeout(within, self.http.execute(http))).await;
+        if late_ms > 0 {
+            self.report(ctx, call, Feedback::Late { late_ms }).await;
+        }
+        let response = match response {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
                 let (url, reason) = (call.shown.clone(), excerpt::causes(error, call.credential));
@@ -232,10 +238,15 @@ impl Client {
         let remaining = self.catalogue.hints().remaining(headers);
         let accepted = Feedback::Accepted { remaining, in_flight: 0, sent_at: sent.sent_at };
         for feedback in charged.into_iter().chain([accepted]) {
-            if let Err(leave) = ctx.report(call.group(), feedback).await {
-                let group = call.group();
-                tracing::warn!(?leave, %group, ?feedback, "the bucket could not be told");
-            }
+            self.report(ctx, call, feedback).await;
+        }
+    }
+
+    /// Tells the bucket something that the call can go on without.
+    async fn report(&self, ctx: &JobContext, call: &Call<'_>, feedback: Feedback) {
+        if let Err(leave) = ctx.report(call.group(), feedback).await {
+            let group = call.group();
+            tracing::warn!(?leave, %group, ?feedback, "the bucket could not be told");
         }
     }
 

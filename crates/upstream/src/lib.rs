@@ -29,6 +29,7 @@ mod catalogue;
 mod classify;
 mod client;
 mod config;
+mod connecting;
 mod envelope;
 mod error;
 mod excerpt;

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use waitless_bucket::{
     BucketState, Cost, Decision, Policy, UnixMillis, charge, current, effective, evaluate, hold,
-    observe_remaining, refund, reject, release, wait_ms,
+    late, observe_remaining, refund, reject, release, wait_ms,
 };
 
 use crate::{
@@ -29,6 +29,36 @@ proptest! {
             let after = charge(Some(&state), &policy, Cost::new(tokens).expect("at least 1"), START);
             prop_assert_eq!(after.t, before.t - i64::from(tokens) * after.iv);
             prop_assert_eq!(after.hold, state.held_until(START));
+        }
+    }
+
+    #[test]
+    fn a_request_that_waited_for_its_connection_makes_none_after_it_come_too_soon(
+        late_ms in 1..5_000_u64,
+        answered_ms in 0..200_u64,
+        requests in 2..8_u32,
+        random in any_policies(),
+    ) {
+        for policy in official_and(&random) {
+            let mut upstream = StrictUpstream::new(&policy);
+            let Decision::Allowed { state, .. } = evaluate(None, &policy, Cost::ONE, START) else {
+                unreachable!("a full bucket grants")
+            };
+            let arrival = START.plus(late_ms);
+            prop_assert!(upstream.arrive(arrival, Cost::ONE).accepted);
+            let mut now = arrival.plus(answered_ms);
+            let mut state = late(Some(&state), &policy, late_ms, now);
+            // The connection is kept: whatever follows is there at once.
+            for _ in 0..requests {
+                now = now.plus(wait_ms(Some(&state), &policy, Cost::ONE, now));
+                let Decision::Allowed { state: next, .. } =
+                    evaluate(Some(&state), &policy, Cost::ONE, now)
+                else {
+                    unreachable!("the wait is over")
+                };
+                state = next;
+                prop_assert!(upstream.arrive(now, Cost::ONE).accepted, "{}", policy);
+            }
         }
     }
 

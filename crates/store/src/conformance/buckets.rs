@@ -70,6 +70,16 @@ pub async fn an_answer_that_cost_more_puts_the_bucket_in_debt(store: &dyn Store)
     scene.is_sound().await;
 }
 
+/// The upstream's bucket gains that much later, and so does ours.
+pub async fn a_request_that_came_late_puts_the_next_token_off(store: &dyn Store) {
+    let scene = Scene::with(store, &[("a/x", "1/min burst 1 margin 0")]).await;
+    scene.fill("a/x", 2, NOW).await;
+    scene.claim("a/x", NOW).await.expect("the bucket was full");
+    tell(store, "a/x", Feedback::Late { late_ms: 350 }, 400).await;
+    assert_eq!(scene.place("a/x").await, Place::Parked { ready_at: at(60_350) });
+    scene.is_sound().await;
+}
+
 /// The upstream's count is believed when it is lower than ours.
 pub async fn remaining_lowers_a_level_and_never_raises_it(store: &dyn Store) {
     let scene = Scene::with(store, &[("a/x", "1/min burst 10 margin 0")]).await;

@@ -57,6 +57,7 @@ macro_rules! conformance {
                 a_hold_closes_a_lane_until_its_end
                 a_release_opens_a_held_lane
                 an_answer_that_cost_more_puts_the_bucket_in_debt
+                a_request_that_came_late_puts_the_next_token_off
                 remaining_lowers_a_level_and_never_raises_it
                 a_take_is_all_or_none
                 draws_on_one_bucket_are_added_up

@@ -1,5 +1,5 @@
 use waitless_bucket::{
-    BucketState, Policy, UnixMillis, accept, change_policy, charge, current, reject, release,
+    BucketState, Policy, UnixMillis, accept, change_policy, charge, current, late, reject, release,
 };
 use waitless_job::{BucketKey, Cost, Feedback};
 
@@ -82,6 +82,7 @@ fn apply(
             accept(state, policy, remaining, in_flight, sent_at, now)
         }
         Feedback::Charged { extra } => charge(state, policy, extra, now),
+        Feedback::Late { late_ms } => late(state, policy, late_ms, now),
         Feedback::Released => release(state, policy, now),
         Feedback::Rejected { until, refund, sent_at } => {
             reject(state, policy, until, refund, sent_at, now)

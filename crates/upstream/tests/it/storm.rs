@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use waitless_bucket::{BucketState, Decision, accept, charge, evaluate, reject};
+use waitless_bucket::{BucketState, Decision, accept, charge, evaluate, late, reject};
 use waitless_job::{
     BucketKey, Feedback, JobContext, JobOps, Leave, Needs, Permit, Policy, Progress, Quota,
     UnixMillis,
@@ -68,6 +68,7 @@ impl JobOps for Patient {
                 accept(state, policy, remaining, in_flight, sent_at, now)
             }
             Feedback::Charged { extra } => charge(state, policy, extra, now),
+            Feedback::Late { late_ms } => late(state, policy, late_ms, now),
             Feedback::Rejected { until, refund, sent_at } => {
                 reject(state, policy, until, refund, sent_at, now)
             }

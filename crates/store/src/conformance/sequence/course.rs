@@ -195,6 +195,7 @@ impl Course {
                 sent_at: self.moment(-sent_ms_ago),
             },
             FeedbackSpec::Charged(extra) => Feedback::Charged { extra: cost_of(*extra) },
+            FeedbackSpec::Late(late_ms) => Feedback::Late { late_ms: *late_ms },
             FeedbackSpec::Released => Feedback::Released,
         }
     }

@@ -142,6 +142,7 @@ pub(super) enum FeedbackSpec {
     Accepted { remaining: Option<u32>, in_flight: u32, sent_ms_ago: i64 },
     Rejected { for_ms: Option<i64>, refund: Option<u32>, sent_ms_ago: i64 },
     Charged(u32),
+    Late(u64),
     Released,
 }
 

@@ -159,6 +159,7 @@ fn feedback() -> impl Strategy<Value = FeedbackSpec> {
         4 => accepted,
         4 => rejected,
         1 => (1..20_u32).prop_map(FeedbackSpec::Charged),
+        1 => (1..5_000_u64).prop_map(FeedbackSpec::Late),
         2 => Just(FeedbackSpec::Released),
     ]
 }
