@@ -105,6 +105,16 @@ mod tests {
     }
 
     #[test]
+    fn days_change_at_midnight_in_moscow_and_with_speed_are_shorter() {
+        let noon = DateTime::from_timestamp(1_790_856_000, 0).expect("a moment");
+        let clock = MockClock::start(noon);
+        let nine_hours = 9 * 3_600_000_000;
+        assert_eq!([nine_hours - 1, nine_hours].map(|us| clock.day(us, 1)), [0, 1]);
+        assert_eq!([nine_hours - 1, nine_hours].map(|us| clock.day(us, 24)), [8, 9]);
+        assert_eq!(clock.day(DAY_US - 1, 1), 1);
+    }
+
+    #[test]
     fn moscow_is_three_hours_ahead() {
         let noon = DateTime::from_timestamp(1_790_856_000, 0).expect("a moment");
         let text = serde_json::to_string(&MoscowTime::from_utc(noon)).expect("a text");

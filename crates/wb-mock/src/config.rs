@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Utc};
 
-use crate::{CabinetSizes, MockError, SellerSizes};
+use crate::{CabinetSizes, Faults, MockError, SellerSizes};
 
 /// What a mock is told when it starts.
 ///
@@ -31,6 +31,8 @@ pub struct MockConfig {
     pub sizes: SellerSizes,
     /// How much there is for the other datasets to tell.
     pub cabinet: CabinetSizes,
+    /// What goes wrong on purpose. Default nothing.
+    pub faults: Faults,
     /// How long a request takes to arrive, drawn for each. It is counted when it has arrived.
     /// Default 0.
     pub jitter_ms: RangeInclusive<u64>,
@@ -55,6 +57,7 @@ impl Default for MockConfig {
             page_rows: 80_000,
             sizes: SellerSizes::default(),
             cabinet: CabinetSizes::default(),
+            faults: Faults::default(),
             jitter_ms: 0..=0,
             latency_ms: 0..=0,
             now: DateTime::from_timestamp(1_790_856_000, 0).expect("a moment in 2026"),

@@ -10,7 +10,7 @@ use crate::token::{self, TokenProblem};
 use crate::upstream::{Sender, Upstream};
 use crate::{Family, Gateway, Limit};
 
-const CLIENT_SECRET: &str = "x-client-secret";
+pub(crate) const CLIENT_SECRET: &str = "x-client-secret";
 
 /// A request that was let in: who calls what, and what its bucket allows.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,11 @@ pub(crate) struct BucketKey {
 }
 
 impl Visit {
+    /// A visit with any token but a base one.
+    pub(crate) fn of_full_limits(seller: usize, method: &'static Method) -> Self {
+        Self { seller, method, limit: method.bucket.full, base: false }
+    }
+
     pub(crate) fn bucket(&self) -> BucketKey {
         BucketKey { seller: self.seller, name: self.method.bucket_name(), base: self.base }
     }

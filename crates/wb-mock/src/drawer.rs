@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::query::Query;
@@ -53,7 +53,8 @@ pub(crate) struct Question {
 }
 
 /// What becomes of a task, from the moment that a question names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum TaskFate {
     /// The task is forgotten: its status and download are 404.
     Expired,
@@ -113,11 +114,13 @@ impl Reply {
     }
 }
 
+/// Writes the next row, or returns false if there is none.
+pub(crate) type NextRow = Box<dyn FnMut(&mut Vec<u8>) -> bool + Send>;
+
 /// JSON that is made while it is sent.
 pub(crate) struct StreamedRows {
     pub(crate) before: String,
-    /// Writes the next row, or returns false if there is none.
-    pub(crate) next: Box<dyn FnMut(&mut Vec<u8>) -> bool + Send>,
+    pub(crate) next: NextRow,
     pub(crate) after: String,
 }
 

@@ -5,6 +5,7 @@ use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, SecondsFormat, Utc};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::service::{ErrorShape, Gateway, Service};
@@ -35,7 +36,8 @@ impl Stamp {
 }
 
 /// Which of its bodies a 429 has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum LimitedBody {
     /// Of the older gateway, for one bucket.
     Old,
@@ -125,11 +127,13 @@ pub(crate) fn payment_required(stamp: &Stamp) -> Response {
 pub(crate) fn scope_not_allowed(service: &Service, stamp: &Stamp) -> Response {
     match service.gateway {
         Gateway::Old => unauthorized(&TokenProblem::Scope.to_string(), service, stamp),
-        Gateway::New => {
-            let detail = "scope is not allowed for this resource";
-            refused(StatusCode::FORBIDDEN, "forbidden", detail, service, stamp)
-        }
+        Gateway::New => forbidden("scope is not allowed for this resource", service, stamp),
     }
+}
+
+/// 403.
+pub(crate) fn forbidden(detail: &str, service: &Service, stamp: &Stamp) -> Response {
+    refused(StatusCode::FORBIDDEN, "forbidden", detail, service, stamp)
 }
 
 /// 403 for a base token where none is let in.

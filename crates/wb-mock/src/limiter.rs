@@ -40,6 +40,15 @@ impl Limiter {
         Self { interval_us: interval_us.max(1), burst: u64::from(burst), whole_at_us: 0 }
     }
 
+    /// The same bucket from now on at another interval. It lacks as many requests as it did.
+    pub(crate) fn at_interval(&self, now_us: u64, interval_us: u64) -> Self {
+        let interval_us = interval_us.max(1);
+        let lacks_us = u128::from(self.whole_at_us.saturating_sub(now_us));
+        let lacks_us = lacks_us * u128::from(interval_us) / u128::from(self.interval_us);
+        let whole_at_us = now_us.saturating_add(u64::try_from(lacks_us).unwrap_or(u64::MAX));
+        Self { interval_us, whole_at_us, ..*self }
+    }
+
     /// Judges a request that arrives now. Requests are judged in order of arrival.
     pub(crate) fn judge(&mut self, now_us: u64) -> Verdict {
         let whole_at_us = self.whole_at_us.max(now_us) + self.interval_us;
@@ -76,7 +85,7 @@ mod tests {
     fn admits(spent: &[(u64, u64)], now_us: u64, interval_us: u64, burst: u32) -> bool {
         spent.iter().enumerate().all(|(index, (start_us, _))| {
             let since: u64 = spent[index..].iter().map(|(_, cost)| cost).sum();
-            since + 1 <= u64::from(burst) + (now_us - start_us) / interval_us
+            since < u64::from(burst) + (now_us - start_us) / interval_us
         })
     }
 
@@ -184,6 +193,18 @@ mod tests {
         assert_eq!(limiter.remaining(0), 0);
         // Eight in debt, and one to spend.
         assert_eq!(limiter.judge(0), Verdict::Refused { retry_us: 9_000, reset_us: 28_000 });
+    }
+
+    #[test]
+    fn a_change_of_the_interval_changes_waits_but_not_what_is_there() {
+        let mut limiter = Limiter::new(1_000, 3);
+        assert!(passes(limiter.judge(0)) && passes(limiter.judge(0)));
+        let mut slower = limiter.at_interval(500, 4_000);
+        assert_eq!((limiter.remaining(500), slower.remaining(500)), (1, 1));
+        assert!(passes(slower.judge(500)));
+        assert_eq!(slower.judge(500), Verdict::Refused { retry_us: 2_000, reset_us: 10_000 });
+        let same = slower.at_interval(500, 4_000);
+        assert_eq!(same.whole_at_us, slower.whole_at_us);
     }
 
     #[test]

@@ -79,6 +79,12 @@ pub struct Limit {
     pub burst: u32,
 }
 
+impl Limit {
+    pub(crate) fn interval_us(self, speed: u32) -> u64 {
+        self.interval_ms * 1000 / u64::from(speed)
+    }
+}
+
 /// What the methods that share it may spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {

@@ -12,9 +12,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::drawer::Drawer;
+use crate::stranger::Stranger;
 use crate::upstream::Upstream;
 use crate::{
-    AuditEntry, Dataset, ExpectedRow, Family, Limit, Method, MockConfig, MockError, Seller,
+    AuditEntry, Dataset, ExpectedRow, Family, Faults, Limit, Method, MockConfig, MockError, Seller,
     Summary, TokenOptions, server,
 };
 
@@ -62,8 +63,11 @@ impl Mock {
             let _ = stream.set_nodelay(true);
         });
 
-        let upstream = Arc::new(Upstream::new(config));
         let stop = CancellationToken::new();
+        let stranger = Stranger::start(stop.clone())
+            .await
+            .map_err(|source| MockError::Listen { port: 0, source })?;
+        let upstream = Arc::new(Upstream::new(config, stranger, stop.clone()));
         let stopped = stop.clone().cancelled_owned();
         let service = server::router(Arc::clone(&upstream));
         let server = tokio::spawn(async move {
@@ -177,9 +181,22 @@ impl Mock {
             }
         }
         let time_us = |(limit, count): (Limit, u64)| {
-            count.saturating_sub(limit.burst.into()) * self.upstream.interval_us(limit)
+            let speed = self.upstream.config.speed;
+            count.saturating_sub(limit.burst.into()) * limit.interval_us(speed)
         };
         buckets.into_values().map(time_us).max().unwrap_or(0).div_ceil(1000)
+    }
+
+    /// Plays these faults from now on, in place of those before. Times in the script count from now.
+    pub fn play(&self, faults: Faults) {
+        self.upstream.play(faults);
+    }
+
+    /// Where another host listens that redirects of a fault script may lead to, without a slash at
+    /// the end. [`Summary::stranger`] says who came there.
+    #[must_use]
+    pub fn stranger(&self) -> String {
+        self.upstream.stranger.base_url()
     }
 
     /// Every request so far, in order of arrival.
@@ -191,7 +208,7 @@ impl Mock {
     /// Requests so far, counted by outcome.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary::of(&self.audit())
+        self.upstream.summary()
     }
 
     /// Stops listening, waits up to five seconds for answers that are on their way, and returns the
@@ -203,7 +220,7 @@ impl Mock {
         // An answer that nobody reads must not hold up whoever stops the mock. Its connection ends
         // with its client.
         let _ = tokio::time::timeout(grace, server).await;
-        Summary::of(&upstream.audit())
+        upstream.summary()
     }
 
     fn drawer(&self, seller: usize, dataset: Dataset) -> &Arc<dyn Drawer> {

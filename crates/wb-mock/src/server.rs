@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{Extensions, HeaderMap, StatusCode, Uri, Version};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use axum::{Json, Router};
@@ -14,9 +14,11 @@ use chrono::SecondsFormat;
 use serde_json::{Value, json};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 
 use crate::door::{self, Visit};
-use crate::drawer::{Question, Reply};
+use crate::drawer::{Question, Reply, TaskFate};
+use crate::faults::{self, Part, Raw, Scene};
 use crate::ledger::{Admission, Counted};
 use crate::methods::{METHODS, Method, Verb};
 use crate::query::Query;
@@ -52,7 +54,11 @@ pub(crate) fn router(upstream: Arc<Upstream>) -> Router {
         )
         .nest("/_mock", control::router())
         // Rows repeat themselves so much that the fastest level is enough.
-        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .layer(
+            CompressionLayer::new()
+                .quality(CompressionLevel::Fastest)
+                .compress_when(DefaultPredicate::new().and(unless_raw)),
+        )
         .with_state(upstream)
 }
 
@@ -66,18 +72,21 @@ struct Request {
 
 async fn call(upstream: &Arc<Upstream>, method: &'static Method, request: Request) -> Response {
     upstream.arrive().await;
-    let response = judge(upstream, method, request);
+    let Some(response) = judge(upstream, method, request) else {
+        // Only a mock that stops lets go of the client.
+        upstream.stopped().await;
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
     upstream.take_time().await;
     response
 }
 
-/// In the gateway's order: the token, then the bucket, then what is asked.
-fn judge(upstream: &Upstream, method: &'static Method, request: Request) -> Response {
-    let query = Query::of(&request.uri);
+/// In the gateway's order: the token, then the bucket, then what is asked. None is no answer, ever.
+fn judge(upstream: &Upstream, method: &'static Method, request: Request) -> Option<Response> {
     let mut sender = Sender {
         verb: method.verb.name().to_owned(),
         path: method.path.to_owned(),
-        date_from: query.get("dateFrom").map(str::to_owned),
+        date_from: Query::of(&request.uri).get("dateFrom").map(str::to_owned),
         job_id: text_of(&request.headers, "x-job-id"),
         ..Sender::default()
     };
@@ -87,28 +96,69 @@ fn judge(upstream: &Upstream, method: &'static Method, request: Request) -> Resp
             let counted = upstream.count_free(sender, stopped.status(method));
             let response = stopped.response(method, &upstream.stamp(counted.sequence));
             // No bucket was asked: this is what a rested one would say.
-            return gateway::with_remaining(response, u64::from(method.bucket.full.burst));
+            return Some(gateway::with_remaining(response, method.bucket.full.burst.into()));
         }
     };
 
     let (admission, counted) = upstream.admit(&visit, sender);
-    if let Admission::Refused { headers, body } = admission {
-        let stamp = upstream.stamp(counted.sequence);
-        let sid = &upstream.sellers[visit.seller].sid;
-        return gateway::too_many_requests(body, headers, &method.service, sid, &stamp);
+    let scene = Scene {
+        service: &method.service,
+        sid: &upstream.sellers[visit.seller].sid,
+        burst: visit.limit.burst,
+        stranger: &upstream.stranger.base_url(),
+        path_and_query: &request.uri.path_and_query().map_or_else(String::new, ToString::to_string),
+        stamp: upstream.stamp(counted.sequence),
+    };
+    match admission {
+        Admission::Admitted { fault: None } => {
+            Some(answer(upstream, &visit, request, None, counted))
+        }
+        Admission::Admitted { fault: Some(fault) } => match fault.part(&scene) {
+            Part::Instead(response) => {
+                let remaining = upstream.settle(&visit, &counted, response.status());
+                Some(gateway::with_remaining(response, remaining))
+            }
+            Part::Never => {
+                upstream.settle_without_answer(&counted);
+                None
+            }
+            Part::Beside => {
+                let response = answer(upstream, &visit, request, fault.fate(), counted);
+                Some(fault.spoil(response))
+            }
+        },
+        Admission::Refused { headers, body, .. } => {
+            let Scene { service, sid, stamp, .. } = scene;
+            Some(gateway::too_many_requests(body, headers, service, sid, &stamp))
+        }
+        Admission::Scripted(limited) => Some(faults::limited(&limited, &scene)),
     }
-    let reply = match read_body(method, &request.body) {
+}
+
+/// Answers an admitted request.
+fn answer(
+    upstream: &Upstream,
+    visit: &Visit,
+    request: Request,
+    fate: Option<TaskFate>,
+    counted: Counted,
+) -> Response {
+    let reply = match read_body(visit.method, &request.body) {
         Ok(body) => {
-            let (places, now) = (request.places, upstream.clock.now());
-            answer(upstream, &visit, &Question { places, query, body, now, fate: None })
+            let (query, now) = (Query::of(&request.uri), upstream.clock.now());
+            ask(upstream, visit, &Question { places: request.places, query, body, now, fate })
         }
         Err(_) => Reply::Refused {
             status: StatusCode::BAD_REQUEST,
             detail: "the request body is not JSON".to_owned(),
         },
     };
-    let remaining = upstream.settle(&visit, &counted, reply.status());
-    gateway::with_remaining(respond(upstream, method, reply, counted), remaining)
+    let remaining = upstream.settle(visit, &counted, reply.status());
+    gateway::with_remaining(respond(upstream, visit.method, reply, counted), remaining)
+}
+
+fn unless_raw(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
+    extensions.get::<Raw>().is_none()
 }
 
 fn read_body(method: &Method, body: &Bytes) -> serde_json::Result<Value> {
@@ -118,7 +168,7 @@ fn read_body(method: &Method, body: &Bytes) -> serde_json::Result<Value> {
     }
 }
 
-fn answer(upstream: &Upstream, visit: &Visit, question: &Question) -> Reply {
+fn ask(upstream: &Upstream, visit: &Visit, question: &Question) -> Reply {
     let Some((dataset, call)) = visit.method.serves else {
         let now = upstream.clock.moscow().to_rfc3339_opts(SecondsFormat::Secs, false);
         return Reply::Json(json!({"TS": now, "Status": "OK"}));

@@ -50,6 +50,12 @@ impl Category {
         }
     }
 
+    /// The category of that [`name`](Self::name).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|category| category.name() == name)
+    }
+
     /// Its bit in the claim `s` of a token. The documentation numbers positions from 1 and real
     /// tokens with everything hold 16126, so position `n` is the bit of value 2^n.
     #[must_use]

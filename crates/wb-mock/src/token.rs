@@ -12,7 +12,8 @@ use crate::{Category, Seller};
 const READ_ONLY: u64 = 1 << 30;
 
 /// Kinds of tokens, which have limits of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// For the seller's own programs.
     Personal,
@@ -31,17 +32,6 @@ impl Family {
             Self::Base | Self::BaseWithSecret => 1,
             Self::Personal => 3,
             Self::Service => 4,
-        }
-    }
-
-    /// The name in paths under `/_mock`.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "personal" => Some(Self::Personal),
-            "service" => Some(Self::Service),
-            "base" => Some(Self::Base),
-            "base-with-secret" => Some(Self::BaseWithSecret),
-            _ => None,
         }
     }
 }

@@ -7,17 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use tokio_util::sync::CancellationToken;
 
 use crate::audit::AuditEntry;
 use crate::clock::MockClock;
 use crate::dice::{Dice, Topic};
 use crate::door::Visit;
 use crate::drawer::Drawer;
+use crate::faults::Playing;
 use crate::gateway::Stamp;
 use crate::ledger::{Admission, Counted, Ledger};
 use crate::statistics::Statistics;
+use crate::stranger::Stranger;
 use crate::table::Feed;
-use crate::{Dataset, Limit, MockConfig, Seller, TokenOptions, cabinet, token};
+use crate::{Dataset, Faults, METHODS, MockConfig, Seller, Summary, TokenOptions, cabinet, token};
 
 #[derive(Debug)]
 pub(crate) struct Upstream {
@@ -28,6 +31,8 @@ pub(crate) struct Upstream {
     /// Held for a few comparisons, never while anything waits.
     ledger: Mutex<Ledger>,
     journeys: AtomicU64,
+    pub(crate) stranger: Stranger,
+    stopped: CancellationToken,
 }
 
 /// What the audit log says about a request before it is counted.
@@ -42,20 +47,38 @@ pub(crate) struct Sender {
 }
 
 impl Upstream {
-    pub(crate) fn new(config: MockConfig) -> Self {
+    pub(crate) fn new(config: MockConfig, stranger: Stranger, stopped: CancellationToken) -> Self {
         let sellers = (0..config.sellers).map(|index| Seller::make(config.seed, index)).collect();
         let drawers = (0..config.sellers)
             .flat_map(|seller| Dataset::ALL.map(|dataset| (seller, dataset)))
             .map(|key| (key, drawer(&config, key.0, key.1)))
             .collect();
-        Self {
+        let faults = config.faults.clone();
+        let upstream = Self {
             clock: MockClock::start(config.now),
             sellers,
             drawers,
-            ledger: Mutex::default(),
+            ledger: Mutex::new(Ledger::new(config.speed)),
             journeys: AtomicU64::new(0),
             config,
-        }
+            stranger,
+            stopped,
+        };
+        upstream.play(faults);
+        upstream
+    }
+
+    /// Plays these faults from now on, in place of those before.
+    pub(crate) fn play(&self, faults: Faults) {
+        let visits: Vec<_> = (0..self.sellers.len())
+            .flat_map(|seller| {
+                METHODS.iter().map(move |method| Visit::of_full_limits(seller, method))
+            })
+            .collect();
+        let mut ledger = self.ledger();
+        let now_us = self.clock.elapsed_us();
+        ledger.catch_up(now_us);
+        ledger.play(Playing::new(faults, now_us, self.config.seed), &visits);
     }
 
     pub(crate) fn drawer(&self, seller: usize, dataset: Dataset) -> Option<&Arc<dyn Drawer>> {
@@ -95,13 +118,20 @@ impl Upstream {
         let mut ledger = self.ledger();
         // Under the lock: else a request could be judged after one that arrived later.
         let now_us = self.clock.elapsed_us();
-        let day = self.clock.day(now_us, self.config.speed);
-        let admission = ledger.judge(visit, self.interval_us(visit.limit), now_us, day);
+        ledger.catch_up(now_us);
+        let admission = ledger.judge(visit, now_us, self.clock.day(now_us, self.config.speed));
         let status = match admission {
-            Admission::Admitted => StatusCode::OK,
-            Admission::Refused { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Admission::Admitted { .. } => StatusCode::OK,
+            Admission::Refused { .. } | Admission::Scripted(_) => StatusCode::TOO_MANY_REQUESTS,
         };
-        (admission, ledger.record(sender.entry(now_us, status)))
+        let fault = admission.fault();
+        let counted = ledger.record(AuditEntry { fault, ..sender.entry(now_us, status) });
+        (admission, counted)
+    }
+
+    /// Notes that an admitted request is never answered.
+    pub(crate) fn settle_without_answer(&self, counted: &Counted) {
+        self.ledger().note_status(counted.sequence, 0);
     }
 
     /// Notes how an admitted request is answered, and spends what that costs beside it. Returns how
@@ -116,16 +146,24 @@ impl Upstream {
     /// Writes down a request that no bucket is asked about.
     pub(crate) fn count_free(&self, sender: Sender, status: StatusCode) -> Counted {
         let mut ledger = self.ledger();
-        ledger.record(sender.entry(self.clock.elapsed_us(), status))
+        let now_us = self.clock.elapsed_us();
+        ledger.catch_up(now_us);
+        ledger.record(sender.entry(now_us, status))
     }
 
     pub(crate) fn audit(&self) -> Vec<AuditEntry> {
-        self.ledger().entries()
+        let mut ledger = self.ledger();
+        ledger.catch_up(self.clock.elapsed_us());
+        ledger.entries()
     }
 
-    /// How long one request takes to come back at the mock's speed.
-    pub(crate) fn interval_us(&self, limit: Limit) -> u64 {
-        limit.interval_ms * 1000 / u64::from(self.config.speed)
+    pub(crate) fn summary(&self) -> Summary {
+        Summary::of(&self.audit(), self.stranger.visits())
+    }
+
+    /// Waits until the mock stops.
+    pub(crate) async fn stopped(&self) {
+        self.stopped.cancelled().await;
     }
 
     pub(crate) fn stamp(&self, sequence: u64) -> Stamp {

@@ -46,14 +46,21 @@ impl Client {
 
     pub(crate) fn with_authorization(mock: &Mock, authorization: Option<&str>) -> Self {
         Self {
-            http: reqwest::Client::new(),
+            // Redirects are for tests to look at.
+            http: reqwest::Client::builder()
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .expect("a client"),
             base_url: mock.base_url(),
             authorization: authorization.map(str::to_owned),
         }
     }
 
     pub(crate) fn request(&self, path_and_query: &str) -> reqwest::RequestBuilder {
-        let request = self.http.get(format!("{}{path_and_query}", self.base_url));
+        self.authorized(self.http.get(format!("{}{path_and_query}", self.base_url)))
+    }
+
+    fn authorized(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         match &self.authorization {
             Some(authorization) => request.header("Authorization", authorization),
             None => request,
@@ -70,12 +77,7 @@ impl Client {
 
     pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
         let request = self.http.post(format!("{}{path}", self.base_url)).body(body.to_owned());
-        let request = request.header("Content-Type", "application/json");
-        Answer::of(match &self.authorization {
-            Some(authorization) => request.header("Authorization", authorization),
-            None => request,
-        })
-        .await
+        Answer::of(self.authorized(request)).await
     }
 
     pub(crate) async fn page(&self, path: &str, date_from: &str) -> Vec<Value> {
