@@ -77,7 +77,6 @@ impl Client {
 
     pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
         let request = self.http.post(format!("{}{path}", self.base_url)).body(body.to_owned());
-        let request = request.header("Content-Type", "application/json");
         Answer::of(self.authorized(request)).await
     }
 

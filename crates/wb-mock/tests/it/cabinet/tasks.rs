@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{Days, NaiveDate};
 use serde_json::Value;
-use waitless_wb_mock::{Dataset, Mock, MockConfig};
+use waitless_wb_mock::{Dataset, Faults, Mock, MockConfig};
 
 use super::{TODAY, assert_all_there, assert_refused, by_key, mock_of, of_size, rows_at};
 use crate::client::{Answer, Client, start};
@@ -201,5 +201,50 @@ async fn wrong_windows_and_groupings_are_refused() {
         format!("{STORAGE}?dateFrom=2026-07-03&dateTo=2026-07-03"),
     ] {
         assert_eq!(client.get(&good).await.status, 200, "{good}");
+    }
+}
+
+/// Creates the report anew until a task of it can be fetched. Returns the rows and how many tasks
+/// that took.
+async fn insist(client: &Client, path: &str, query: &str) -> (Vec<Value>, u64) {
+    for tasks in 1..10 {
+        let task = create(client, path, query).await;
+        loop {
+            let answer = client.get(&format!("{path}/tasks/{task}/status")).await;
+            let status = answer.json()["data"]["status"].as_str().map(str::to_owned);
+            match status.as_deref() {
+                Some("new" | "processing" | "postponed") => tokio::task::yield_now().await,
+                Some("done") => {
+                    let answer = client.get(&format!("{path}/tasks/{task}/download")).await;
+                    if answer.status == 200 {
+                        return (rows(&answer), tasks);
+                    }
+                    assert_refused(&answer, 404, "unknown");
+                    break;
+                }
+                // Purged, canceled, or not known any more.
+                _ => break,
+            }
+        }
+    }
+    panic!("ten tasks came to nothing")
+}
+
+#[tokio::test]
+async fn whoever_creates_lost_tasks_anew_ends_up_with_everything() {
+    let (mock, client) = mock_of(50).await;
+    for (fate, call, tasks) in [
+        ("purged", "/api/v1/warehouse_remains", 2),
+        ("canceled", "/api/v1/warehouse_remains/*/status", 2),
+        ("expired", "/api/v1/warehouse_remains/*/download", 2),
+        ("unknown", "/api/v1/warehouse_remains/*/status", 1),
+    ] {
+        let script = format!(
+            "[[faults]]\nplay = {{ task = \"{fate}\" }}\nmethods = [\"{call}\"]\nrequests = [1, 1]"
+        );
+        mock.play(Faults::read(&script).expect("a script"));
+        let (rows, taken) = insist(&client, REMAINS, ALL_GROUPINGS).await;
+        assert_eq!(taken, tasks, "{fate}");
+        assert_all_there(&mock, Dataset::Remains, &by_key(rows, &["nmId", "barcode", "techSize"]));
     }
 }
