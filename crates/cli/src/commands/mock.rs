@@ -63,14 +63,14 @@ pub(crate) fn faults(from: &FaultsArg) -> Result<Faults> {
     let Some(file) = &from.faults else {
         let rules: Vec<String> = from.fault.iter().map(|rule| format!("{{ {rule} }},\n")).collect();
         let script = format!("faults = [\n{}]", rules.concat());
-        return Faults::read(&script)
-            .map_err(|error| usage(format!("--fault, rule {}: {}", error.line - 1, error.problem)));
+        return Faults::read(&script).map_err(|error| {
+            usage(format!("--fault, rule {}: {}", error.line - 1, error.problem))
+        });
     };
     let text = std::fs::read_to_string(file)
         .map_err(|error| usage(format!("cannot read {}: {error}", file.display())))?;
-    Faults::read(&text).map_err(|error| {
-        usage(format!("{}:{}: {}", file.display(), error.line, error.problem))
-    })
+    Faults::read(&text)
+        .map_err(|error| usage(format!("{}:{}: {}", file.display(), error.line, error.problem)))
 }
 
 /// Starts a mock; a port in use says which flag to change.
