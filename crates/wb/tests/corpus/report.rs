@@ -8,7 +8,7 @@ use waitless_wb::{CsvRows, Report, ReportError, ReportRow};
 ///
 /// # Panics
 /// If a row of it is no JSON object.
-pub fn report(data: &[u8]) {
+pub(crate) fn report(data: &[u8]) {
     // What is wrong with a report is for whoever tries again.
     let _ = read(CsvRows::new(data));
     let _ = unpack(data);
