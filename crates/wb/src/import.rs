@@ -89,31 +89,29 @@ impl Import<'_> {
             let ask = source.ask(&cursor);
             let page = self.page(source, &cursor, &ask, progress).await?;
             let now = self.ctx.now();
-            progress.requests_done += 1;
-            progress.rows += page.changed;
-            match source.next(&cursor, &page, now) {
+            let next = source.next(&cursor, &page, now);
+            let done = progress.requests_done + 1;
+            let total = match &next {
+                Next::Ask(next) | Next::Wait { cursor: next, .. } => {
+                    source.requests_total(next, done, now).or(progress.requests_total)
+                }
+                Next::End => Some(done),
+                Next::Stuck { .. } | Next::Failed(_) => progress.requests_total,
+            };
+            let rows = progress.rows + page.changed;
+            progress = Progress { requests_done: done, requests_total: total, rows };
+            self.ctx.progress(progress);
+            match next {
                 Next::Ask(next) => {
-                    let total = source.requests_total(&next, progress.requests_done, now);
-                    progress.requests_total = total.or(progress.requests_total);
                     self.ctx.checkpoint(&next)?;
-                    self.ctx.progress(progress);
                     cursor = next;
                 }
                 Next::End => {
                     // Also if it never moved: the next import goes on from here.
                     self.ctx.checkpoint(&cursor)?;
-                    let requests_total = Some(progress.requests_done);
-                    self.ctx.progress(Progress { requests_total, ..progress });
                     return Ok(());
                 }
-                other => {
-                    if let Next::Wait { cursor, .. } = &other {
-                        let total = source.requests_total(cursor, progress.requests_done, now);
-                        progress.requests_total = total.or(progress.requests_total);
-                    }
-                    self.ctx.progress(progress);
-                    return self.leave(source, Some(ask.endpoint), other).await;
-                }
+                other => return self.leave(source, Some(ask.endpoint), other).await,
             }
         }
     }

@@ -121,20 +121,19 @@ impl<S: Source> Landing<'_, S> {
 
     async fn land(&self, batch: Batches, page: &mut Page<S::Seen>) -> Result<(), Leave> {
         let Batches { mut rows, rejects } = batch;
-        let (account, dataset) = (self.account.as_str(), self.dataset.as_str());
+        let whose = || (self.account.to_string(), self.dataset.to_string());
         let fetched_at = self.fetched_at.0;
         while !rows.is_empty() {
             let behind = rows.split_off(rows.len().min(BATCH_ROWS_MAX));
-            let (account, dataset) = (account.to_owned(), dataset.to_owned());
+            let (account, dataset) = whose();
             let landed = self.sink.land(Batch { account, dataset, fetched_at, rows }).await?;
             page.changed += landed.inserted + landed.updated;
             rows = behind;
         }
         if !rejects.is_empty() {
             page.rejected += u64::try_from(rejects.len()).expect("at most a chunk");
-            let (account, dataset) = (account.to_owned(), dataset.to_owned());
-            let rejects = Rejects { account, dataset, fetched_at, rows: rejects };
-            self.sink.quarantine(rejects).await?;
+            let (account, dataset) = whose();
+            self.sink.quarantine(Rejects { account, dataset, fetched_at, rows: rejects }).await?;
         }
         Ok(())
     }
