@@ -9,7 +9,7 @@ use waitless_wb::SellerToken;
 ///
 /// # Panics
 /// If an error or `Debug` shows the token.
-pub fn token(data: &[u8]) {
+pub(crate) fn token(data: &[u8]) {
     check(&String::from_utf8_lossy(data));
     let (head, claims) = (URL_SAFE_NO_PAD.encode("{}"), URL_SAFE_NO_PAD.encode(data));
     check(&format!("{head}.{claims}.c2ln"));
