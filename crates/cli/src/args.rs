@@ -168,6 +168,15 @@ pub(crate) struct Demo {
     /// Network delay before the marketplace counts a request, in milliseconds
     #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
     pub(crate) jitter_ms: RangeInclusive<u64>,
+    /// Which datasets, separated by commas, or `all`
+    #[arg(long, env = "WAITLESS_DATASETS", default_value = "orders,sales", value_delimiter = ',')]
+    pub(crate) datasets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) faults: FaultsArg,
+    /// The kind of tokens that the sellers give: `personal`, `service`, `base` with its limits of
+    /// hours, or `base-secret`
+    #[arg(long, env = "WAITLESS_TOKEN_TYPE", default_value = "personal")]
+    pub(crate) token_type: String,
     /// Guard margin of the limits in milliseconds
     #[arg(long, env = "WAITLESS_MARGIN_MS", default_value_t = 100, value_parser = number::<u32>(0..=u64::from(u32::MAX)))]
     pub(crate) margin_ms: u32,
@@ -183,9 +192,11 @@ pub(crate) struct Import {
     pub(crate) account: String,
     #[command(flatten)]
     pub(crate) token: TokenArg,
-    /// Which datasets, separated by commas
+    /// Which datasets, separated by commas, or `all`
     #[arg(long, env = "WAITLESS_DATASETS", default_value = "orders,sales", value_delimiter = ',')]
     pub(crate) datasets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArg,
     /// From which day on, in the upstream's time zone; without it as far back as the upstream goes
     #[arg(long, env = "WAITLESS_SINCE", value_name = "YYYY-MM-DD", value_parser = day)]
     pub(crate) since: Option<chrono::NaiveDate>,
@@ -208,14 +219,44 @@ pub(crate) struct Import {
 /// Where the upstream's token comes from. Never from the command line, where every process of the
 /// machine can read it.
 #[derive(Debug, Clone, Args)]
-#[group(required = true, multiple = false)]
+#[group(skip)]
 pub(crate) struct TokenArg {
     /// A file that holds the token
-    #[arg(long, env = "WAITLESS_TOKEN_FILE")]
+    #[arg(
+        long,
+        env = "WAITLESS_TOKEN_FILE",
+        required_unless_present = "token_env",
+        conflicts_with = "token_env"
+    )]
     pub(crate) token_file: Option<PathBuf>,
     /// The environment variable that holds the token
     #[arg(long, env = "WAITLESS_TOKEN_ENV")]
     pub(crate) token_env: Option<String>,
+    /// The environment variable that holds the client secret which goes with a base token and gives
+    /// it the limits of a personal one
+    #[arg(long, env = "WAITLESS_CLIENT_SECRET_ENV")]
+    pub(crate) client_secret_env: Option<String>,
+}
+
+/// Which limits and endpoints to go by.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CatalogueArg {
+    /// A catalogue file in place of the one that is part of this program: newer or other limits. A
+    /// running import reads it again when it changes
+    #[arg(long, env = "WAITLESS_CATALOGUE", value_name = "FILE")]
+    pub(crate) catalogue: Option<PathBuf>,
+}
+
+/// Faults that the built-in marketplace plays on purpose.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FaultsArg {
+    /// A fault to play, as a rule of a script in one line; may be given more than once:
+    /// `--fault 'play = { status = 503 }, every = 10'`
+    #[arg(long, env = "WAITLESS_FAULT", value_name = "RULE", conflicts_with = "faults")]
+    pub(crate) fault: Vec<String>,
+    /// A script of faults in TOML, a `[[faults]]` each
+    #[arg(long, env = "WAITLESS_FAULTS", value_name = "FILE")]
+    pub(crate) faults: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -232,6 +273,8 @@ pub(crate) struct Mock {
     /// Network delay before a request is counted, in milliseconds: `A..B`
     #[arg(long, env = "WAITLESS_JITTER_MS", default_value = "0..0", value_parser = milliseconds)]
     pub(crate) jitter_ms: RangeInclusive<u64>,
+    #[command(flatten)]
+    pub(crate) faults: FaultsArg,
     /// Everything made up follows from it
     #[arg(long, env = "WAITLESS_SEED", default_value_t = 1, value_parser = number::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
@@ -415,6 +458,45 @@ pub(crate) enum Account {
     List {
         #[command(flatten)]
         store: StoreArg,
+    },
+    /// What an account's token opens, its limits, and why it waits, if it does
+    #[command(after_help = "Example: waitless account show my-shop")]
+    Show {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The account: its id or its name
+        account: String,
+    },
+    /// Enter an account, or read its new token: what it opens, and the limits that it has. The token
+    /// itself is not kept
+    #[command(after_help = "Example: waitless account add my-shop --token-file token")]
+    Add {
+        #[command(flatten)]
+        store: StoreArg,
+        /// What to call the account here
+        account: String,
+        #[command(flatten)]
+        token: TokenArg,
+        #[command(flatten)]
+        catalogue: CatalogueArg,
+    },
+    /// Start no more of an account's jobs; those that run make their request to its end
+    Pause {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The account: its id or its name
+        account: String,
+        /// Why, for whoever asks
+        #[arg(long, env = "WAITLESS_REASON", default_value = "paused by hand")]
+        reason: String,
+    },
+    /// Let the jobs of a paused account go on, when what it was paused for is mended
+    #[command(after_help = "Example: waitless account resume my-shop")]
+    Resume {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The account: its id or its name
+        account: String,
     },
 }
 

@@ -38,6 +38,17 @@ pub(crate) async fn store(url: &str) -> Result<Arc<dyn Store>> {
     }
 }
 
+/// Opens a store file for a command that needs no worker, and makes it if there is none.
+pub(crate) async fn sqlite_store(url: &str) -> Result<SqliteStore> {
+    match address(url)? {
+        Address::Memory => Err(Failure::new(
+            Exit::Usage,
+            "a store in memory ends with its process, so there is no use in writing to it",
+        )),
+        Address::Sqlite(path) => Ok(SqliteStore::open(path).await?),
+    }
+}
+
 /// Opens a store to look into: it must be there already.
 pub(crate) async fn existing_store(url: &str) -> Result<SqliteStore> {
     match address(url)? {

@@ -21,6 +21,13 @@ pub(crate) struct Landing {
     pub(crate) duplicated: u64,
 }
 
+impl Landing {
+    /// Whether every row has landed exactly once.
+    pub(crate) fn is_whole(self) -> bool {
+        self.missing == 0 && self.duplicated == 0 && self.landed == self.expected
+    }
+}
+
 impl std::ops::AddAssign for Landing {
     fn add_assign(&mut self, other: Self) {
         self.expected += other.expected;

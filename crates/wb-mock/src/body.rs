@@ -9,39 +9,37 @@ use futures::{StreamExt, stream};
 use serde::Serialize;
 
 use crate::audit::RowsSent;
+use crate::drawer::StreamedRows;
 
 /// A chunk ends with the item that reaches this size.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A JSON array of the items, which `sent` counts.
-pub(crate) fn json_array<I>(items: I, sent: RowsSent) -> Body
-where
-    I: Iterator<Item: Serialize + Send> + Send + 'static,
-{
-    let mut items = items.peekable();
-    let mut opened = false;
+/// Rows between what comes before and after them; `sent` counts them.
+pub(crate) fn rows(rows: StreamedRows, sent: RowsSent) -> Body {
+    let StreamedRows { before, mut next, after } = rows;
+    let mut before = Some(before);
+    let mut first = true;
     let mut closed = false;
     streamed(move || {
         if closed {
             return None;
         }
         let mut chunk = Vec::with_capacity(CHUNK_BYTES + 1024);
-        if !opened {
-            chunk.push(b'[');
-            opened = true;
-        }
+        chunk.extend_from_slice(before.take().unwrap_or_default().as_bytes());
         let mut count = 0;
         while chunk.len() < CHUNK_BYTES {
-            let Some(item) = items.next() else { break };
-            serde_json::to_writer(&mut chunk, &item).expect("rows are plain values");
-            count += 1;
-            if items.peek().is_some() {
+            let length = chunk.len();
+            if !first {
                 chunk.push(b',');
             }
-        }
-        if items.peek().is_none() {
-            chunk.push(b']');
-            closed = true;
+            if !next(&mut chunk) {
+                chunk.truncate(length);
+                chunk.extend_from_slice(after.as_bytes());
+                closed = true;
+                break;
+            }
+            first = false;
+            count += 1;
         }
         sent.fetch_add(count, Ordering::Relaxed);
         Some(chunk)

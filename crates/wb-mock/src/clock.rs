@@ -6,6 +6,8 @@ use tokio::time::Instant;
 
 const MOSCOW_OFFSET_SECONDS: i32 = 3 * 3600;
 
+const DAY_US: u64 = 86_400_000_000;
+
 /// Counts from the moment that the configuration calls "now".
 #[derive(Debug)]
 pub(crate) struct MockClock {
@@ -21,6 +23,19 @@ impl MockClock {
     /// Whole microseconds since the start.
     pub(crate) fn elapsed_us(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// The number of the day that it is after so many microseconds. At speed 1 days change at
+    /// midnight in Moscow; at greater speed they are as many times shorter, and the first begins
+    /// with the mock.
+    pub(crate) fn day(&self, elapsed_us: u64, speed: u32) -> u64 {
+        let passed_us = if speed == 1 {
+            let start = MoscowTime::from_utc(self.now_at_start);
+            start.seconds_since(start.midnight_before()) as u64 * 1_000_000
+        } else {
+            0
+        };
+        (passed_us + elapsed_us) / (DAY_US / u64::from(speed)).max(1)
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {
@@ -87,6 +102,16 @@ mod tests {
     fn never_is_written_as_the_upstream_writes_it() {
         let text = serde_json::to_string(&MoscowTime::never()).expect("a text");
         assert_eq!(text, r#""0001-01-01T00:00:00""#);
+    }
+
+    #[test]
+    fn days_change_at_midnight_in_moscow_and_with_speed_are_shorter() {
+        let noon = DateTime::from_timestamp(1_790_856_000, 0).expect("a moment");
+        let clock = MockClock::start(noon);
+        let nine_hours = 9 * 3_600_000_000;
+        assert_eq!([nine_hours - 1, nine_hours].map(|us| clock.day(us, 1)), [0, 1]);
+        assert_eq!([nine_hours - 1, nine_hours].map(|us| clock.day(us, 24)), [8, 9]);
+        assert_eq!(clock.day(DAY_US - 1, 1), 1);
     }
 
     #[test]

@@ -4,12 +4,7 @@ use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Utc};
 
-use crate::dice::{Dice, Topic};
-use crate::{Dataset, MockError};
-
-/// The most rows one dataset may hold. Beyond it the 90 days would have to hold more groups of rows
-/// than seconds, and groups would run into each other.
-pub(crate) const ROWS_MAX: u64 = 20_000_000;
+use crate::{CabinetSizes, Faults, MockError, SellerSizes};
 
 /// What a mock is told when it starts.
 ///
@@ -32,8 +27,12 @@ pub struct MockConfig {
     pub seed: u64,
     /// Soft cap of a page: a page holds this many rows, give or take 5 %. Default 80 000.
     pub page_rows: u32,
-    /// How many rows the datasets hold.
+    /// How many rows orders and sales hold.
     pub sizes: SellerSizes,
+    /// How much there is for the other datasets to tell.
+    pub cabinet: CabinetSizes,
+    /// What goes wrong on purpose. Default nothing.
+    pub faults: Faults,
     /// How long a request takes to arrive, drawn for each. It is counted when it has arrived.
     /// Default 0.
     pub jitter_ms: RangeInclusive<u64>,
@@ -57,6 +56,8 @@ impl Default for MockConfig {
             seed: 1,
             page_rows: 80_000,
             sizes: SellerSizes::default(),
+            cabinet: CabinetSizes::default(),
+            faults: Faults::default(),
             jitter_ms: 0..=0,
             latency_ms: 0..=0,
             now: DateTime::from_timestamp(1_790_856_000, 0).expect("a moment in 2026"),
@@ -83,82 +84,12 @@ impl MockConfig {
         if self.latency_ms.is_empty() {
             return problem("latency_ms", "is an empty range");
         }
-        for dataset in Dataset::ALL {
-            let size = self.sizes.of(dataset);
-            if size.is_empty() {
-                return problem("sizes", "has an empty range");
-            }
-            if size.rows_max(self.page_rows) > ROWS_MAX {
-                return problem("sizes", "must not exceed 20 000 000 rows per dataset");
-            }
+        if let Some(text) = self.sizes.problem(self.page_rows) {
+            return problem("sizes", text);
+        }
+        if self.cabinet.has_empty_range() {
+            return problem("cabinet", "has an empty range");
         }
         Ok(())
-    }
-}
-
-/// How many rows the datasets of a seller hold. Each seller's sizes are drawn from these ranges, so
-/// that sellers differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SellerSizes {
-    /// Size of [`Dataset::Orders`]. Default 1 to 6 pages.
-    pub orders: DatasetSize,
-    /// Size of [`Dataset::Sales`]. Default 1 to 4 pages.
-    pub sales: DatasetSize,
-}
-
-impl Default for SellerSizes {
-    fn default() -> Self {
-        Self { orders: DatasetSize::Pages(1..=6), sales: DatasetSize::Pages(1..=4) }
-    }
-}
-
-impl SellerSizes {
-    /// The range for one dataset.
-    #[must_use]
-    pub fn of(&self, dataset: Dataset) -> &DatasetSize {
-        match dataset {
-            Dataset::Orders => &self.orders,
-            Dataset::Sales => &self.sales,
-        }
-    }
-}
-
-/// A range from which the size of one dataset is drawn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DatasetSize {
-    /// About so many pages: the last one is partly filled, and because a page is a soft cap, long
-    /// datasets may take a page more or less.
-    Pages(RangeInclusive<u32>),
-    /// Exactly so many rows.
-    Rows(RangeInclusive<u64>),
-}
-
-impl DatasetSize {
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Pages(pages) => pages.is_empty(),
-            Self::Rows(rows) => rows.is_empty(),
-        }
-    }
-
-    fn rows_max(&self, page_rows: u32) -> u64 {
-        match self {
-            Self::Pages(pages) => u64::from(*pages.end()) * u64::from(page_rows),
-            Self::Rows(rows) => *rows.end(),
-        }
-    }
-
-    pub(crate) fn draw(&self, config: &MockConfig, seller: usize, dataset: Dataset) -> u64 {
-        let mut dice = Dice::of(config.seed, Topic::Size, &[seller as u64, dataset as u64]);
-        match self {
-            Self::Pages(pages) => {
-                let pages = dice.within(u64::from(*pages.start())..=u64::from(*pages.end()));
-                let page_rows = u64::from(config.page_rows);
-                let filled = dice.within(20..=80);
-                pages.saturating_sub(1) * page_rows
-                    + if pages == 0 { 0 } else { (page_rows * filled / 100).max(1) }
-            }
-            Self::Rows(rows) => dice.within(rows.clone()),
-        }
     }
 }

@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
+use chrono::TimeDelta;
+use serde::Deserialize;
 
 use crate::upstream::Upstream;
-use crate::{Dataset, ExpectedRow, Summary, body};
+use crate::{Category, Dataset, Family, Faults, Summary, TokenOptions, body};
 
 type Shared = State<Arc<Upstream>>;
+
+const EXPIRES_DAYS_MAX: i64 = 36_500;
 
 const NDJSON: [(axum::http::HeaderName, &str); 1] = [(CONTENT_TYPE, "application/x-ndjson")];
 
@@ -20,6 +24,9 @@ pub(crate) fn router() -> Router<Arc<Upstream>> {
     Router::new()
         .route("/sellers", get(sellers))
         .route("/token/{index}", get(token))
+        .route("/secret/{index}", get(secret))
+        .route("/stranger", get(stranger))
+        .route("/faults", post(faults))
         .route("/expected/{index}/{dataset}", get(expected))
         .route("/summary", get(summary))
         .route("/audit", get(audit))
@@ -30,10 +37,78 @@ async fn sellers(State(upstream): Shared) -> Response {
     Json(&upstream.sellers).into_response()
 }
 
-async fn token(State(upstream): Shared, Path(index): Path<usize>) -> Response {
+/// [`TokenOptions`] as a query: `?family=base&categories=content,prices&expires_in_s=-60`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenQuery {
+    family: Option<Family>,
+    categories: Option<String>,
+    expires_in_s: Option<i64>,
+    #[serde(default)]
+    read_only: bool,
+    #[serde(default)]
+    test: bool,
+}
+
+impl TryFrom<TokenQuery> for TokenOptions {
+    type Error = String;
+
+    fn try_from(query: TokenQuery) -> Result<Self, String> {
+        let defaults = Self::default();
+        let category =
+            |name: &str| Category::from_name(name).ok_or_else(|| format!("no category {name:?}\n"));
+        let categories = match query.categories.as_deref() {
+            None => defaults.categories,
+            Some("") => Vec::new(),
+            Some(names) => names.split(',').map(category).collect::<Result<_, _>>()?,
+        };
+        let expires_in = match query.expires_in_s {
+            Some(seconds) => TimeDelta::try_seconds(seconds)
+                .filter(|span| span.abs() <= TimeDelta::days(EXPIRES_DAYS_MAX))
+                .ok_or("expires_in_s is beyond a century\n")?,
+            None => defaults.expires_in,
+        };
+        Ok(Self {
+            family: query.family.unwrap_or(defaults.family),
+            categories,
+            read_only: query.read_only,
+            test: query.test,
+            expires_in,
+        })
+    }
+}
+
+async fn token(
+    State(upstream): Shared,
+    Path(index): Path<usize>,
+    Query(query): Query<TokenQuery>,
+) -> Response {
+    let Some(seller) = upstream.sellers.get(index) else { return no_such_seller(index) };
+    match TokenOptions::try_from(query) {
+        Ok(options) => upstream.token(seller, &options).into_response(),
+        Err(problem) => (StatusCode::BAD_REQUEST, problem).into_response(),
+    }
+}
+
+async fn secret(State(upstream): Shared, Path(index): Path<usize>) -> Response {
     match upstream.sellers.get(index) {
-        Some(seller) => upstream.token(seller).into_response(),
+        Some(seller) => upstream.client_secret(seller).into_response(),
         None => no_such_seller(index),
+    }
+}
+
+async fn stranger(State(upstream): Shared) -> String {
+    upstream.stranger.base_url()
+}
+
+/// A script in place of the one before; an empty one ends all faults.
+async fn faults(State(upstream): Shared, script: String) -> Response {
+    match Faults::read(&script) {
+        Ok(faults) => {
+            upstream.play(faults);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Err(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
     }
 }
 
@@ -44,15 +119,14 @@ async fn expected(
     let Some(dataset) = Dataset::from_name(&dataset) else {
         return (StatusCode::NOT_FOUND, format!("no dataset {dataset}\n")).into_response();
     };
-    let Some(table) = upstream.table(index, dataset) else {
+    let Some(drawer) = upstream.drawer(index, dataset) else {
         return no_such_seller(index);
     };
-    let rows = table.rows(table.at_the_end()).map(ExpectedRow::from);
-    (NDJSON, body::ndjson(rows)).into_response()
+    (NDJSON, body::ndjson(drawer.expected())).into_response()
 }
 
 async fn summary(State(upstream): Shared) -> Json<Summary> {
-    Json(Summary::of(&upstream.audit()))
+    Json(upstream.summary())
 }
 
 async fn audit(State(upstream): Shared) -> Response {

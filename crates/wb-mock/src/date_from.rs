@@ -1,12 +1,9 @@
 //! Reading the query of a page: `dateFrom` and `flag`.
 
-use std::collections::HashMap;
-
-use axum::extract::Query;
-use axum::http::Uri;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Timelike};
 
 use crate::clock::MoscowTime;
+use crate::query::Query;
 
 /// A moment in Moscow time as a client sent it, with its fraction of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,32 +72,24 @@ impl BadQuery {
     }
 }
 
-/// The text of `dateFrom`, valid or not.
-pub(crate) fn date_from_text(uri: &Uri) -> Option<String> {
-    parameters(uri).remove("dateFrom")
-}
-
-pub(crate) fn page_query(uri: &Uri) -> Result<PageQuery, BadQuery> {
-    let parameters = parameters(uri);
-    let text = parameters.get("dateFrom").ok_or(BadQuery::Missing("dateFrom"))?;
+pub(crate) fn page_query(query: &Query) -> Result<PageQuery, BadQuery> {
+    let text = query.get("dateFrom").ok_or(BadQuery::Missing("dateFrom"))?;
     let from = DateFrom::parse(text).ok_or(BadQuery::NotValid("dateFrom"))?;
-    match parameters.get("flag").map_or("0", String::as_str) {
+    match query.get("flag").unwrap_or("0") {
         "0" => Ok(PageQuery::ChangedSince(from)),
         "1" => Ok(PageQuery::OfDay(from)),
         _ => Err(BadQuery::NotValid("flag")),
     }
 }
 
-fn parameters(uri: &Uri) -> HashMap<String, String> {
-    Query::try_from_uri(uri).map(|Query(parameters)| parameters).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::http::Uri;
+
     use super::*;
 
     fn query(text: &'static str) -> Result<PageQuery, BadQuery> {
-        page_query(&Uri::from_static(text))
+        page_query(&Query::of(&Uri::from_static(text)))
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub(crate) enum Topic {
     Token,
     Network,
     RequestId,
+    ClientSecret,
+    Fault,
+    Cabinet,
 }
 
 /// A short sequence of draws, fixed by a seed, a topic and some numbers.

@@ -1,8 +1,8 @@
 //! Late updates: rows that change after they were served, and so come again at the end.
 
-use crate::Dataset;
 use crate::clock::MoscowTime;
 use crate::dice::{Dice, Topic};
+use crate::table::Feed;
 
 /// One row in so many changes, which keeps a page that lost rows within its 5 % give or take.
 const STRIPE_ROWS: u64 = 127;
@@ -15,7 +15,7 @@ const STRIPE_ROWS: u64 = 127;
 pub(crate) struct LateUpdates {
     seed: u64,
     seller: u64,
-    dataset: Dataset,
+    feed: Feed,
     /// All changed rows are before this one. The updates happen once an answer has reached it.
     pub(crate) mark: u64,
     /// How many rows change.
@@ -28,7 +28,7 @@ pub(crate) struct LateUpdates {
 impl LateUpdates {
     /// Updates of a dataset of `rows` rows, with times from `from` on for at most `seconds`.
     pub(crate) fn new(
-        (seed, seller, dataset): (u64, u64, Dataset),
+        (seed, seller, feed): (u64, u64, Feed),
         rows: u64,
         from: MoscowTime,
         seconds: u64,
@@ -37,12 +37,12 @@ impl LateUpdates {
         let stripe_rows = STRIPE_ROWS.min(mark).max(1);
         let count = mark / stripe_rows;
         let group_rows = count.div_ceil(seconds).max(4);
-        Self { seed, seller, dataset, mark, count, stripe_rows, group_rows, from }
+        Self { seed, seller, feed, mark, count, stripe_rows, group_rows, from }
     }
 
     /// The row that the `n`-th update changes.
     pub(crate) fn row(&self, n: u64) -> u64 {
-        let mut dice = Dice::of(self.seed, Topic::Late, &[self.seller, self.dataset as u64, n]);
+        let mut dice = Dice::of(self.seed, Topic::Late, &[self.seller, self.feed as u64, n]);
         n * self.stripe_rows + dice.below(self.stripe_rows)
     }
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     fn updates(rows: u64) -> LateUpdates {
-        LateUpdates::new((3, 1, Dataset::Sales), rows, MoscowTime::never(), 1500)
+        LateUpdates::new((3, 1, Feed::Sales), rows, MoscowTime::never(), 1500)
     }
 
     #[test]

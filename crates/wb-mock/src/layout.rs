@@ -4,9 +4,9 @@
 //! the 90 days evenly, and a block's groups of rows with one time are drawn when somebody looks at
 //! it. So a time finds its row, and a row its time, without the rows in between.
 
-use crate::Dataset;
 use crate::clock::MoscowTime;
 use crate::dice::{Dice, Topic};
+use crate::table::Feed;
 
 const BLOCK_ROWS: u64 = 1024;
 
@@ -15,7 +15,7 @@ const BLOCK_ROWS: u64 = 1024;
 pub(crate) struct Layout {
     pub(crate) seed: u64,
     pub(crate) seller: u64,
-    pub(crate) dataset: Dataset,
+    pub(crate) feed: Feed,
     /// How many rows there are.
     pub(crate) rows: u64,
     /// No row is earlier than this.
@@ -70,8 +70,7 @@ impl Layout {
     }
 
     fn block(&self, index: u64) -> Block {
-        let mut dice =
-            Dice::of(self.seed, Topic::Layout, &[self.seller, self.dataset as u64, index]);
+        let mut dice = Dice::of(self.seed, Topic::Layout, &[self.seller, self.feed as u64, index]);
         let end_row = self.rows.min((index + 1) * BLOCK_ROWS);
         let mut first_rows = vec![index * BLOCK_ROWS];
         loop {
@@ -128,7 +127,7 @@ mod tests {
     fn layout(rows: u64) -> Layout {
         let from = MoscowTime::never();
         let until = from.plus(90 * 86_400);
-        Layout { seed: 3, seller: 1, dataset: Dataset::Orders, rows, from, until }
+        Layout { seed: 3, seller: 1, feed: Feed::Orders, rows, from, until }
     }
 
     fn times(layout: &Layout) -> Vec<MoscowTime> {

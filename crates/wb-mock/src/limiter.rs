@@ -1,28 +1,20 @@
 //! The strict limiter: a bucket that starts full, in whole microseconds.
 
-/// Admits requests of one seller to one method.
+/// Admits the requests of one seller to the methods of one bucket.
 ///
-/// The rule, for a request at `a`: for every admitted request at `t`, the admitted ones from that
-/// one on, this one included, number at most `burst + floor((a - t) / interval)`.
+/// The rule, for a request at `a`: for everything spent at any `t`, what was spent from that one on,
+/// this request included, is at most `burst + floor((a - t) / interval)`. What an answer costs
+/// beside its request is spent whether the rule allows it or not, so a bucket may be in debt.
 ///
-/// Of all those windows only one ever binds, so only one is kept. Let `k` and `j` be admitted
-/// requests, `j` later by `m` places and `d` intervals. As `floor` of a sum exceeds `floor` of a
-/// summand by `floor(d)` or `ceil(d)`, the window from `j` is never looser than that from `k` if
-/// `m <= floor(d)`, and never tighter if `m >= ceil(d)`; and a whole `m` is one or the other. So
-/// each new request either begins the window or changes nothing but its count. A test compares this
-/// with the rule as written, over the whole list.
+/// One moment holds all of it: when the bucket is whole again if nothing more is spent. Each
+/// request moves it one interval on, from now if it has passed, and a request that would move it
+/// further than `burst` intervals from now is refused. A test compares this with the rule as
+/// written, over the whole list.
 #[derive(Clone, Debug)]
 pub(crate) struct Limiter {
     interval_us: u64,
     burst: u64,
-    window: Option<Window>,
-}
-
-/// The window that binds: when it began and how many requests it has admitted, at least one.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    start_us: u64,
-    admitted: u64,
+    whole_at_us: u64,
 }
 
 /// What the limiter says to a request.
@@ -45,34 +37,41 @@ pub(crate) enum Verdict {
 impl Limiter {
     /// `burst` is at least 1; an interval of 0 is taken for one microsecond.
     pub(crate) fn new(interval_us: u64, burst: u32) -> Self {
-        Self { interval_us: interval_us.max(1), burst: u64::from(burst), window: None }
+        Self { interval_us: interval_us.max(1), burst: u64::from(burst), whole_at_us: 0 }
+    }
+
+    /// The same bucket from now on at another interval. It lacks as many requests as it did.
+    pub(crate) fn at_interval(&self, now_us: u64, interval_us: u64) -> Self {
+        let interval_us = interval_us.max(1);
+        let lacks_us = u128::from(self.whole_at_us.saturating_sub(now_us));
+        let lacks_us = lacks_us * u128::from(interval_us) / u128::from(self.interval_us);
+        let whole_at_us = now_us.saturating_add(u64::try_from(lacks_us).unwrap_or(u64::MAX));
+        Self { interval_us, whole_at_us, ..*self }
     }
 
     /// Judges a request that arrives now. Requests are judged in order of arrival.
     pub(crate) fn judge(&mut self, now_us: u64) -> Verdict {
-        let Some(window) = self.window else {
-            return self.begin_window(now_us);
-        };
-        let returned = now_us.saturating_sub(window.start_us) / self.interval_us;
-        if returned >= window.admitted {
-            return self.begin_window(now_us);
+        let whole_at_us = self.whole_at_us.max(now_us) + self.interval_us;
+        let latest_us = now_us + self.burst * self.interval_us;
+        if whole_at_us > latest_us {
+            return Verdict::Refused {
+                retry_us: whole_at_us - latest_us,
+                reset_us: self.whole_at_us - now_us,
+            };
         }
-        let allowed = self.burst + returned;
-        if window.admitted < allowed {
-            let admitted = window.admitted + 1;
-            self.window = Some(Window { admitted, ..window });
-            return Verdict::Admitted { remaining: allowed - admitted };
-        }
-        let until = |returned: u64| window.start_us + returned * self.interval_us - now_us;
-        Verdict::Refused {
-            retry_us: until(window.admitted + 1 - self.burst),
-            reset_us: until(window.admitted),
-        }
+        self.whole_at_us = whole_at_us;
+        Verdict::Admitted { remaining: self.remaining(now_us) }
     }
 
-    fn begin_window(&mut self, now_us: u64) -> Verdict {
-        self.window = Some(Window { start_us: now_us, admitted: 1 });
-        Verdict::Admitted { remaining: self.burst - 1 }
+    /// Spends what an answer costs beside its request, into debt if need be.
+    pub(crate) fn charge(&mut self, now_us: u64, cost: u64) {
+        self.whole_at_us = self.whole_at_us.max(now_us) + cost * self.interval_us;
+    }
+
+    /// How many requests may pass now without a pause.
+    pub(crate) fn remaining(&self, now_us: u64) -> u64 {
+        let whole_us = self.burst * self.interval_us;
+        whole_us.saturating_sub(self.whole_at_us.saturating_sub(now_us)) / self.interval_us
     }
 }
 
@@ -82,11 +81,11 @@ mod tests {
 
     use super::*;
 
-    /// The rule as written, over every admitted request there ever was.
-    fn admits(admitted: &[u64], now_us: u64, interval_us: u64, burst: u32) -> bool {
-        admitted.iter().enumerate().all(|(index, start_us)| {
-            let with_this_one = (admitted.len() - index + 1) as u64;
-            with_this_one <= u64::from(burst) + (now_us - start_us) / interval_us
+    /// The rule as written, over everything that was ever spent: when, and how much.
+    fn admits(spent: &[(u64, u64)], now_us: u64, interval_us: u64, burst: u32) -> bool {
+        spent.iter().enumerate().all(|(index, (start_us, _))| {
+            let since: u64 = spent[index..].iter().map(|(_, cost)| cost).sum();
+            since < u64::from(burst) + (now_us - start_us) / interval_us
         })
     }
 
@@ -99,18 +98,23 @@ mod tests {
         fn agrees_with_every_window_of_the_whole_list(
             interval_us in 1..50_u64,
             burst in 1..12_u32,
-            gaps in prop::collection::vec(0..120_u64, 1..400),
+            // Gaps that are mostly shorter than the interval keep the bucket near empty; now and
+            // then an answer costs more than its request.
+            steps in prop::collection::vec((0..120_u64, prop::option::weighted(0.05, 1..20_u64)), 1..400),
         ) {
             let mut limiter = Limiter::new(interval_us, burst);
-            let mut admitted = Vec::new();
+            let mut spent = Vec::new();
             let mut now_us = 0;
-            for gap in gaps {
-                // Gaps that are mostly shorter than the interval keep the bucket near empty.
+            for (gap, extra) in steps {
                 now_us += gap * interval_us / 60;
-                let expected = admits(&admitted, now_us, interval_us, burst);
+                let expected = admits(&spent, now_us, interval_us, burst);
                 prop_assert_eq!(passes(limiter.judge(now_us)), expected, "at {}", now_us);
                 if expected {
-                    admitted.push(now_us);
+                    spent.push((now_us, 1));
+                    if let Some(extra) = extra {
+                        limiter.charge(now_us, extra);
+                        spent.push((now_us, extra));
+                    }
                 }
             }
         }
@@ -120,6 +124,7 @@ mod tests {
             interval_us in 2..1_000_000_u64,
             burst in 1..20_u32,
             gaps in prop::collection::vec(0..2_000_000_u64, 0..60),
+            debt in 0..30_u64,
         ) {
             let mut limiter = Limiter::new(interval_us, burst);
             let mut now_us = 0;
@@ -127,6 +132,7 @@ mod tests {
                 now_us += gap;
                 limiter.judge(now_us);
             }
+            limiter.charge(now_us, debt);
             let retry_us = loop {
                 if let Verdict::Refused { retry_us, .. } = limiter.judge(now_us) {
                     break retry_us;
@@ -175,6 +181,30 @@ mod tests {
             assert!(!passes(limiter.judge(now_us)));
         }
         assert!(passes(limiter.judge(1_000)));
+    }
+
+    #[test]
+    fn a_charge_goes_into_debt_and_is_waited_for() {
+        let mut limiter = Limiter::new(1_000, 20);
+        assert_eq!(limiter.judge(0), Verdict::Admitted { remaining: 19 });
+        limiter.charge(0, 9);
+        assert_eq!(limiter.remaining(0), 10);
+        limiter.charge(0, 18);
+        assert_eq!(limiter.remaining(0), 0);
+        // Eight in debt, and one to spend.
+        assert_eq!(limiter.judge(0), Verdict::Refused { retry_us: 9_000, reset_us: 28_000 });
+    }
+
+    #[test]
+    fn a_change_of_the_interval_changes_waits_but_not_what_is_there() {
+        let mut limiter = Limiter::new(1_000, 3);
+        assert!(passes(limiter.judge(0)) && passes(limiter.judge(0)));
+        let mut slower = limiter.at_interval(500, 4_000);
+        assert_eq!((limiter.remaining(500), slower.remaining(500)), (1, 1));
+        assert!(passes(slower.judge(500)));
+        assert_eq!(slower.judge(500), Verdict::Refused { retry_us: 2_000, reset_us: 10_000 });
+        let same = slower.at_interval(500, 4_000);
+        assert_eq!(same.whole_at_us, slower.whole_at_us);
     }
 
     #[test]

@@ -4,18 +4,25 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::MockConfig;
 use crate::clock::MoscowTime;
 use crate::date_from::{DateFrom, PageQuery};
 use crate::dice::{Dice, Topic};
 use crate::late::LateUpdates;
 use crate::layout::Layout;
 use crate::rows::{LAG_SECONDS_MAX, Rows, Source};
-use crate::{Dataset, MockConfig};
 
 const DAY_SECONDS: i64 = 86_400;
 
 /// The upstream's numbers are half an hour old, so no row is younger; late updates are.
 const FRESHNESS_SECONDS: u64 = 30 * 60;
+
+/// The datasets that are followed by `lastChangeDate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Feed {
+    Orders,
+    Sales,
+}
 
 /// One dataset of one seller. Nothing of it is in memory but how to make it.
 ///
@@ -54,18 +61,18 @@ pub(crate) struct Selection {
 }
 
 impl Table {
-    pub(crate) fn new(config: &MockConfig, seller: usize, dataset: Dataset) -> Self {
-        let rows = config.sizes.of(dataset).draw(config, seller, dataset);
+    pub(crate) fn new(config: &MockConfig, seller: usize, feed: Feed) -> Self {
+        let rows = config.sizes.of(feed).draw(config, seller, feed);
         let now = MoscowTime::from_utc(config.now);
         let from = now.plus(-90 * DAY_SECONDS);
         let until = now.plus(-(FRESHNESS_SECONDS as i64));
         let (seed, seller) = (config.seed, seller as u64);
         Self {
-            source: Source { seed, seller, dataset, recent_from: now.plus(-DAY_SECONDS) },
-            layout: Layout { seed, seller, dataset, rows, from, until },
+            source: Source { seed, seller, feed, recent_from: now.plus(-DAY_SECONDS) },
+            layout: Layout { seed, seller, feed, rows, from, until },
             late: config
                 .late_updates
-                .then(|| LateUpdates::new((seed, seller, dataset), rows, until, FRESHNESS_SECONDS)),
+                .then(|| LateUpdates::new((seed, seller, feed), rows, until, FRESHNESS_SECONDS)),
             page_rows: u64::from(config.page_rows),
             late_have_happened: AtomicBool::new(false),
         }
@@ -180,8 +187,8 @@ impl Table {
     }
 
     fn soft_cap(&self, start: u64) -> u64 {
-        let Source { seed, seller, dataset, .. } = self.source;
-        let mut dice = Dice::of(seed, Topic::Page, &[seller, dataset as u64, start]);
+        let Source { seed, seller, feed, .. } = self.source;
+        let mut dice = Dice::of(seed, Topic::Page, &[seller, feed as u64, start]);
         (self.page_rows * dice.within(960..=1040) / 1000).max(1)
     }
 

@@ -3,18 +3,75 @@
 use axum::http::HeaderValue;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::dice::{Dice, Topic};
+use crate::{Category, Seller};
 
-const LIFETIME_DAYS: i64 = 180;
+const READ_ONLY: u64 = 1 << 30;
 
-/// Categories 1 to 13, statistics among them, whether one counts bits from 0 or from 1: the two
-/// readings of the documentation differ, and a client of either should find its bit.
-const ALL_CATEGORIES: u64 = 0b11_1111_1111_1110 | (1 << 4);
+/// Kinds of tokens, which have limits of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// For the seller's own programs.
+    Personal,
+    /// For a service from the upstream's catalogue.
+    Service,
+    /// For anybody's programs, with limits of hours.
+    Base,
+    /// A base token that comes with the client's secret: it has the limits of the others.
+    BaseWithSecret,
+}
 
-const PERSONAL: u8 = 3;
+impl Family {
+    /// The claim `acc`. The secret is not in the token, but in a header beside it.
+    const fn acc(self) -> u8 {
+        match self {
+            Self::Base | Self::BaseWithSecret => 1,
+            Self::Personal => 3,
+            Self::Service => 4,
+        }
+    }
+}
+
+/// What a token should be like.
+///
+/// ```
+/// use waitless_wb_mock::{Category, Family, TokenOptions};
+///
+/// let options = TokenOptions::default();
+/// assert_eq!(options.family, Family::Personal);
+/// assert_eq!(options.categories, Category::ALL);
+/// assert_eq!(options.expires_in.num_days(), 180);
+/// assert!(!options.read_only && !options.test);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenOptions {
+    /// Default personal.
+    pub family: Family,
+    /// What it opens. Default everything.
+    pub categories: Vec<Category>,
+    /// Whether it opens only methods that read; all methods of the mock do. Default no.
+    pub read_only: bool,
+    /// Whether it is a test token, which no method takes. Default no.
+    pub test: bool,
+    /// How long it is good, from the start of the mock; below zero it has expired. Default 180 days.
+    pub expires_in: TimeDelta,
+}
+
+impl Default for TokenOptions {
+    fn default() -> Self {
+        Self {
+            family: Family::Personal,
+            categories: Category::ALL.to_vec(),
+            read_only: false,
+            test: false,
+            expires_in: TimeDelta::days(180),
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Header {
@@ -27,8 +84,8 @@ struct Header {
 struct IssuedClaims<'a> {
     acc: u8,
     exp: i64,
-    #[serde(rename = "for")]
-    for_whom: &'static str,
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    for_whom: Option<String>,
     id: String,
     s: u64,
     sid: &'a str,
@@ -40,6 +97,9 @@ struct IssuedClaims<'a> {
 pub(crate) struct Claims {
     pub(crate) sid: String,
     exp: i64,
+    acc: u8,
+    #[serde(default)]
+    s: u64,
     #[serde(default)]
     t: bool,
 }
@@ -53,6 +113,21 @@ impl Claims {
         } else {
             Ok(())
         }
+    }
+
+    /// The family, if the secret did not come with it.
+    pub(crate) fn family(&self) -> Result<Family, TokenProblem> {
+        match self.acc {
+            1 => Ok(Family::Base),
+            2 => Err(TokenProblem::Test),
+            3 => Ok(Family::Personal),
+            4 => Ok(Family::Service),
+            _ => Err(TokenProblem::Malformed("unknown token type")),
+        }
+    }
+
+    pub(crate) fn opens(&self, category: Category) -> bool {
+        self.s & category.bit() != 0
     }
 }
 
@@ -69,20 +144,38 @@ pub(crate) enum TokenProblem {
     Test,
     #[error("token problem; seller is unknown")]
     UnknownSeller,
+    #[error("token problem; client secret is wrong")]
+    WrongSecret,
+    #[error("token scope not allowed")]
+    Scope,
 }
 
-/// The token of a seller, the same every time.
-pub(crate) fn issue(seed: u64, index: usize, sid: &str, now: DateTime<Utc>) -> String {
-    let mut dice = Dice::of(seed, Topic::Token, &[index as u64]);
+/// A token of a seller; equal options give equal tokens.
+pub(crate) fn issue(
+    seed: u64,
+    seller: &Seller,
+    started: DateTime<Utc>,
+    options: &TokenOptions,
+) -> String {
+    let acc = options.family.acc();
+    let exp = (started + options.expires_in).timestamp();
+    let categories = options.categories.iter().fold(0, |s, category| s | category.bit());
+    let s = categories | if options.read_only { READ_ONLY } else { 0 };
+    let numbers = [seller.index as u64, u64::from(acc), exp as u64, s, u64::from(options.test)];
+    let mut dice = Dice::of(seed, Topic::Token, &numbers);
     let header = Header { alg: "ES256", kid: "20260101v1", typ: "JWT" };
     let claims = IssuedClaims {
-        acc: PERSONAL,
-        exp: now.timestamp() + LIFETIME_DAYS * 86_400,
-        for_whom: "self",
+        acc,
+        exp,
+        for_whom: match options.family {
+            Family::Personal => Some("self".to_owned()),
+            Family::Service => Some(format!("asid:{}", dice.uuid())),
+            Family::Base | Family::BaseWithSecret => None,
+        },
         id: dice.uuid(),
-        s: ALL_CATEGORIES,
-        sid,
-        t: false,
+        s,
+        sid: &seller.sid,
+        t: options.test,
     };
     // Nobody but the issuer can check a signature, so any bytes of the right length will do.
     let signature: Vec<u8> = (0..8).flat_map(|_| dice.roll().to_be_bytes()).collect();
@@ -93,6 +186,11 @@ pub(crate) fn issue(seed: u64, index: usize, sid: &str, now: DateTime<Utc>) -> S
     ]
     .map(|part| URL_SAFE_NO_PAD.encode(part))
     .join(".")
+}
+
+/// What a client sends in `X-Client-Secret` beside a base token of that seller.
+pub(crate) fn client_secret(seed: u64, seller: &Seller) -> String {
+    Dice::of(seed, Topic::ClientSecret, &[seller.index as u64]).hex()
 }
 
 /// Reads the `Authorization` header: a token, with or without `Bearer ` before it.
@@ -125,13 +223,18 @@ mod tests {
         DateTime::from_timestamp(1_790_856_000, 0).expect("a moment")
     }
 
+    fn issued() -> String {
+        let seller = Seller { index: 0, sid: "a-seller".to_owned(), name: String::new() };
+        issue(1, &seller, now(), &TokenOptions::default())
+    }
+
     fn read_text(text: &str) -> Result<Claims, TokenProblem> {
         read(Some(&HeaderValue::from_str(text).expect("a header value")))
     }
 
     #[test]
     fn an_issued_token_is_read_raw_and_after_bearer() {
-        let token = issue(1, 0, "a-seller", now());
+        let token = issued();
         let claims = read_text(&token).expect("a good token");
         assert_eq!(claims.sid, "a-seller");
         assert_eq!(read_text(&format!("Bearer {token}")), Ok(claims));
@@ -139,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_token_is_good_for_180_days() {
-        let claims = read_text(&issue(1, 0, "a-seller", now())).expect("a good token");
+        let claims = read_text(&issued()).expect("a good token");
         let end = now() + chrono::Duration::days(180);
         assert_eq!(claims.check(end - chrono::Duration::seconds(1)), Ok(()));
         assert_eq!(claims.check(end), Err(TokenProblem::Expired));

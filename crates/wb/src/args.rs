@@ -9,7 +9,7 @@ use crate::Dataset;
 pub struct ImportArgs {
     /// What to import.
     pub dataset: Dataset,
-    /// From the beginning of this day in Moscow on, by the rows' last change.
+    /// From the beginning of this day in Moscow on; without meaning for what has no past.
     pub since: NaiveDate,
     /// Where to ask, if not where the connector asks by itself. It must be one of the places that
     /// the connector [allows](crate::Connector::allow), because the seller's token goes there.

@@ -6,7 +6,9 @@ use crate::MoscowTime;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// There is nothing.
-    #[error("no token: make one in the seller's portal, with the category Statistics")]
+    #[error(
+        "no token: make one in the seller's portal, with the categories of what you want to import"
+    )]
     Missing,
     /// It does not have three parts.
     #[error("the token has {found} parts between dots and should have 3: was it copied whole?")]
@@ -66,7 +68,7 @@ impl std::fmt::Display for TokenPart {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// No such dataset.
-    #[error("there is no dataset `{name}`; there are {known}")]
+    #[error("there is no dataset `{name}`; there are {known}, and `all`")]
     UnknownDataset {
         /// The name as it came, cut to 64 characters.
         name: String,

@@ -1,85 +1,305 @@
-//! The job that brings one dataset of one seller.
+//! The job that brings one dataset of one seller: ask, land, save how far it has come, go on.
 
-use waitless_job::{HandlerResult, Job, JobContext, Leave, Progress};
-use waitless_upstream::Request;
+use serde_json::Value;
+use uuid::{NoContext, Timestamp, Uuid};
+use waitless_job::{HandlerResult, Job, JobContext, Leave, Progress, UnixMillis};
+use waitless_upstream::{Answer, BaseUrl, CallError, Request, UpstreamError};
 
 use crate::{
-    Connector, Cursor, ImportArgs, MoscowTime,
-    cursor::Next,
-    page::{Landing, Page},
-    progress::requests_total,
+    Connector, Dataset, ImportArgs, MoscowTime,
+    datasets::{
+        campaign_stats::CampaignStats, campaigns::Campaigns, cards::Cards, changes::Changes,
+        fbs_orders::FbsOrders, feedbacks::Feedbacks, finance::Finance, funnel_csv::FunnelCsv,
+        funnel_history::FunnelHistory, pages::Pages, tariffs::Tariffs, tasks::Tasks,
+    },
+    landing::Landing,
+    scope::Scope,
+    source::{Ask, Expect, Next, Page, Source},
 };
 
 /// The kind of import jobs.
 pub const KIND: &str = "wb.import";
 
-/// Rows on a full page, should the catalogue not say.
-const PAGE_ROWS: u32 = 80_000;
+/// The largest answer that is read whole: a list of reports, a task.
+const JSON_BYTES_MAX: u64 = 4 << 20;
 
-/// Follows `lastChangeDate` from page to page until there is nothing more. Each page has landed
-/// before the cursor moves beyond it; a page that breaks off is asked for again.
+/// The largest report, packed.
+const REPORT_BYTES_MAX: u64 = 64 << 20;
+
+/// Characters of the upstream's words in an error.
+const WORDS_CHARS_MAX: usize = 300;
+
+/// Imports the dataset of a job.
 pub(crate) async fn import(
     connector: &Connector,
     job: Job<ImportArgs>,
     ctx: JobContext,
 ) -> HandlerResult {
-    let dataset = job.args.dataset;
-    let since = MoscowTime::midnight(job.args.since);
+    let now = ctx.now();
+    let scope = Scope {
+        since: job.args.since,
+        today: MoscowTime::at(now).day(),
+        catalogue: connector.client.catalogue(),
+    };
     let place = connector.place(job.args.base_url.as_deref())?;
-    let endpoint = connector.client.catalogue().endpoint(dataset.as_str());
-    let full_rows = endpoint.and_then(|endpoint| endpoint.page_rows()).unwrap_or(PAGE_ROWS);
+    let import = Import { connector, job: &job, ctx: &ctx, place };
+    match job.args.dataset {
+        Dataset::Orders => import.run(&Changes::orders(&scope)).await,
+        Dataset::Sales => import.run(&Changes::sales(&scope)).await,
+        Dataset::Stocks => import.run(&Pages::stocks(&scope)).await,
+        Dataset::Remains => import.run(&Tasks::remains(&scope)).await,
+        Dataset::Acceptance => import.run(&Tasks::acceptance(&scope)).await,
+        Dataset::Storage => import.run(&Tasks::storage(&scope)).await,
+        Dataset::Funnel => import.run(&Pages::funnel(&scope)).await,
+        Dataset::FunnelHistory => import.run(&FunnelHistory::of(&scope)).await,
+        Dataset::FunnelCsv => import.run(&FunnelCsv::of(&scope, new_id(now))).await,
+        Dataset::Cards => import.run(&Cards::of(&scope)).await,
+        Dataset::Finance => import.run(&Finance::of(&scope)).await,
+        Dataset::Prices => import.run(&Pages::prices(&scope)).await,
+        Dataset::FbsOrders => import.run(&FbsOrders::of(&scope)).await,
+        Dataset::Campaigns => import.run(&Campaigns).await,
+        Dataset::CampaignStats => import.run(&CampaignStats::of(&scope)).await,
+        Dataset::Feedbacks => import.run(&Feedbacks::of(&scope)).await,
+        Dataset::Tariffs => import.run(&Tariffs::of(&scope)).await,
+    }
+}
 
-    let mut cursor = saved_cursor(&job).unwrap_or(Cursor::at(since));
-    let mut progress = job.record.progress;
-    loop {
-        // Each time: a job of many pages may outlive its token, or get a new one.
-        let token = connector.token(&job, &ctx)?;
-        let request = Request::new(dataset.as_str(), token.credential(), job.record.id)
-            .query("dateFrom", cursor.date_from.to_string())
-            .query("flag", "0")
-            .base_url(place.clone());
-        let answer = connector.client.call(&ctx, &request).await?;
+/// One attempt.
+struct Import<'a> {
+    connector: &'a Connector,
+    job: &'a Job<ImportArgs>,
+    ctx: &'a JobContext,
+    place: Option<BaseUrl>,
+}
 
-        let landing = Landing {
-            sink: connector.sink.clone(),
-            account: job.account().clone(),
-            dataset,
-            fetched_at: ctx.now(),
+impl Import<'_> {
+    /// Asks until a source has everything. Each page has landed before the cursor moves beyond it;
+    /// a page that breaks off is asked for again.
+    async fn run<S: Source>(&self, source: &S) -> HandlerResult {
+        let begun = match saved_cursor::<S::Cursor>(self.job) {
+            Some(cursor) => source.resume(cursor, self.ctx.now()),
+            None => source.begin(self.ctx.now()),
         };
-        let before = progress;
-        let with_rows = |page: &Page| Progress { rows: before.rows + page.changed, ..before };
-        let page = landing.land(answer.rows(), |page| ctx.progress(with_rows(page))).await?;
-
-        let done = before.requests_done + 1;
-        progress = Progress { requests_done: done, ..with_rows(&page) };
-        match cursor.after(&page, u64::from(full_rows)) {
-            Next::Ask(next) => {
-                let now = MoscowTime::at(ctx.now());
-                let total = requests_total(done, since, next.date_from, now);
-                progress.requests_total = total.or(progress.requests_total);
-                ctx.checkpoint(&next)?;
-                ctx.progress(progress);
-                cursor = next;
-            }
-            Next::End => {
-                // Also if it never moved: the next import goes on from here.
-                ctx.checkpoint(&cursor)?;
-                ctx.progress(Progress { requests_total: Some(done), ..progress });
-                return Ok(());
-            }
-            Next::Stuck(reason) => {
-                ctx.progress(progress);
-                return Err(Leave::Dead { reason: format!("{dataset}: {reason}") });
+        let mut cursor = match begun {
+            Next::Ask(cursor) => cursor,
+            other => return self.leave(source, None, other).await,
+        };
+        let mut progress = self.job.record.progress;
+        loop {
+            let ask = source.ask(&cursor);
+            let page = self.page(source, &cursor, &ask, progress).await?;
+            let now = self.ctx.now();
+            let next = source.next(&cursor, &page, now);
+            let done = progress.requests_done + 1;
+            let total = match &next {
+                Next::Ask(next) | Next::Wait { cursor: next, .. } => {
+                    source.requests_total(next, done, now).or(progress.requests_total)
+                }
+                Next::End => Some(done),
+                Next::Stuck { .. } | Next::Failed(_) => progress.requests_total,
+            };
+            let rows = progress.rows + page.changed;
+            progress = Progress { requests_done: done, requests_total: total, rows };
+            self.ctx.progress(progress);
+            match next {
+                Next::Ask(next) => {
+                    self.ctx.checkpoint(&next)?;
+                    cursor = next;
+                }
+                Next::End => {
+                    // Also if it never moved: the next import goes on from here.
+                    self.ctx.checkpoint(&cursor)?;
+                    return Ok(());
+                }
+                other => return self.leave(source, Some(ask.endpoint), other).await,
             }
         }
     }
+
+    /// One request, and all rows of its answer landed.
+    async fn page<S: Source>(
+        &self,
+        source: &S,
+        cursor: &S::Cursor,
+        ask: &Ask,
+        progress: Progress,
+    ) -> Result<Page<S::Seen>, Leave> {
+        let answer = match self.connector.client.call(self.ctx, &self.request(ask)?).await {
+            Ok(answer) => answer,
+            Err(CallError::Upstream(UpstreamError::BadRequest { status, message, .. }))
+                if ask.refusals_tell =>
+            {
+                return Ok(Page { refusal: Some((status, message)), ..Page::default() });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let landing = Landing {
+            sink: self.connector.sink.clone(),
+            account: self.job.account().clone(),
+            dataset: self.job.args.dataset,
+            fetched_at: self.ctx.now(),
+            source,
+            cursor,
+        };
+        let landed = |changed| {
+            self.ctx.progress(Progress { rows: progress.rows + changed, ..progress });
+        };
+        let page = match ask.expect {
+            Expect::Rows(path) => {
+                let has_content = answer.status() != 204;
+                let page = landing.stream(answer.rows_at(path), landed).await?;
+                if has_content {
+                    check_envelope(ask.endpoint, path, &page.envelope)?;
+                }
+                page
+            }
+            Expect::Json => Page { envelope: json(answer).await?, ..Page::default() },
+            Expect::Report => {
+                let zip = answer.bytes(REPORT_BYTES_MAX).await.map_err(UpstreamError::leave)?;
+                landing.report(zip, landed).await?
+            }
+        };
+        Ok(page)
+    }
+
+    fn request(&self, ask: &Ask) -> Result<Request, Leave> {
+        // Each time: a job of many pages may outlive its token, or get a new one.
+        let token = self.connector.token(self.job, self.ctx)?;
+        let mut request = Request::new(ask.endpoint, token.credential(), self.job.record.id);
+        for (name, value) in &ask.places {
+            request = request.place(*name, value);
+        }
+        for (name, value) in &ask.query {
+            request = request.query(*name, value);
+        }
+        if let Some(body) = &ask.body {
+            request = request.body(body.clone());
+        }
+        Ok(request.base_url(self.place.clone()))
+    }
+
+    /// Ends the attempt. `asked` is the endpoint of its last request.
+    async fn leave<S: Source>(
+        &self,
+        source: &S,
+        asked: Option<&str>,
+        next: Next<S::Cursor>,
+    ) -> HandlerResult {
+        let dataset = self.job.args.dataset;
+        match next {
+            Next::Ask(_) | Next::End => Ok(()),
+            Next::Wait { cursor, wait_ms } => {
+                self.ctx.checkpoint(&cursor)?;
+                let endpoint = source.ask(&cursor).endpoint;
+                if asked.is_some_and(|asked| asked != endpoint) {
+                    self.move_to_lane_of(endpoint).await?;
+                }
+                Err(self.ctx.snooze(wait_ms))
+            }
+            Next::Stuck { reason, cursor } => {
+                if let Some(cursor) = cursor {
+                    self.ctx.checkpoint(&cursor)?;
+                }
+                Err(Leave::Dead { reason: format!("{dataset}: {reason}") })
+            }
+            Next::Failed(error) => Err(Leave::Retry { error: format!("{dataset}: {error}") }),
+        }
+    }
+
+    /// A job that was put off waits in the lane of the permit that it last had. Where the next
+    /// request is another one, that lane could keep it for hours: so it takes a permit of the right
+    /// one, which is given back unspent with the outcome.
+    async fn move_to_lane_of(&self, endpoint: &str) -> Result<(), Leave> {
+        let token = self.connector.token(self.job, self.ctx)?;
+        let endpoint = self.connector.client.catalogue().endpoint(endpoint);
+        if let Some(endpoint) = endpoint {
+            drop(self.ctx.permit_all(endpoint.needs_of(token.family())).await?);
+        }
+        Ok(())
+    }
+}
+
+async fn json(answer: Answer) -> Result<Value, Leave> {
+    let json: Value = answer.json(JSON_BYTES_MAX).await.map_err(UpstreamError::leave)?;
+    check_no_error(&json)?;
+    Ok(json)
+}
+
+/// Whether an answer without rows means that there are none. One that has nothing to do with rows
+/// would end an import early.
+fn check_envelope(endpoint: &str, path: &[&str], envelope: &Value) -> Result<(), Leave> {
+    check_no_error(envelope)?;
+    let mut place = envelope;
+    for (depth, name) in path.iter().enumerate() {
+        place = match place {
+            // An empty list may be written as null, and what it is in as well; not all of it.
+            Value::Null if depth > 0 => return Ok(()),
+            _ => place.get(name).ok_or_else(|| Leave::Retry {
+                error: format!("the answer of {endpoint} has no `{}` in it", path.join(".")),
+            })?,
+        };
+    }
+    Ok(())
+}
+
+/// Some services say 200 and mean an error.
+fn check_no_error(envelope: &Value) -> Result<(), Leave> {
+    if envelope.get("error") != Some(&Value::Bool(true)) {
+        return Ok(());
+    }
+    let words = envelope.get("errorText").and_then(Value::as_str).unwrap_or("no words about it");
+    let words: String = words.chars().take(WORDS_CHARS_MAX).collect();
+    let error = format!("the upstream answered 200 with an error: {}", words.escape_debug());
+    Err(Leave::Retry { error })
 }
 
 /// The cursor that an earlier attempt has left. One that cannot be read is no reason to stop: from
 /// the beginning on everything is landed again, which costs requests and loses nothing.
-fn saved_cursor(job: &Job<ImportArgs>) -> Option<Cursor> {
+fn saved_cursor<C: serde::de::DeserializeOwned>(job: &Job<ImportArgs>) -> Option<C> {
     job.checkpoint().unwrap_or_else(|error| {
         tracing::warn!(%error, job = %job.record.id, "the import begins anew");
         None
     })
+}
+
+/// An id for something that we name at the upstream.
+fn new_id(now: UnixMillis) -> Uuid {
+    let ms = u64::try_from(now.0).unwrap_or(0);
+    let nanos = u32::try_from(ms % 1_000).expect("below 1,000") * 1_000_000;
+    Uuid::new_v7(Timestamp::from_unix(NoContext, ms / 1_000, nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(envelope: Value) -> Result<(), String> {
+        check_envelope("shop.list", &["data", "items"], &envelope).map_err(|leave| match leave {
+            Leave::Retry { error } => error,
+            other => panic!("not a retry: {other:?}"),
+        })
+    }
+
+    #[test]
+    fn no_rows_where_rows_belong_is_an_end_and_anything_else_is_tried_again() {
+        for none in [
+            json!({"data": {"items": []}}),
+            json!({"data": {"items": null}}),
+            json!({"data": null}),
+        ] {
+            assert_eq!(check(none), Ok(()));
+        }
+        for other in
+            [json!({}), json!({"data": {}}), json!({"data": 7}), json!("closed"), json!(null)]
+        {
+            let error = check(other).unwrap_err();
+            assert_eq!(error, "the answer of shop.list has no `data.items` in it");
+        }
+        let error = check(json!({"data": null, "error": true, "errorText": "Access denied\u{7}"}));
+        let words = "the upstream answered 200 with an error: Access denied\\u{7}";
+        assert_eq!(error.unwrap_err(), words);
+        assert!(check(json!({"data": null, "error": "none", "errorText": 7})).is_ok());
+    }
 }

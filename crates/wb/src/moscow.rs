@@ -46,11 +46,22 @@ impl MoscowTime {
         self.0.date()
     }
 
+    /// The moment at which Moscow's clocks show it.
+    #[must_use]
+    pub fn moment(self) -> UnixMillis {
+        UnixMillis(self.0.and_utc().timestamp_millis().saturating_sub(OFFSET_MS.cast_signed()))
+    }
+
     /// Milliseconds since an earlier time; 0 if it is later.
     #[must_use]
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from((self.0 - earlier.0).num_milliseconds()).unwrap_or(0)
     }
+}
+
+/// The day so many days after; the end of the calendar saturates.
+pub(crate) fn days_after(day: NaiveDate, days: u64) -> NaiveDate {
+    day.checked_add_days(Days::new(days)).unwrap_or(NaiveDate::MAX)
 }
 
 /// The day so many days before; the beginning of the calendar saturates.
@@ -96,6 +107,7 @@ mod tests {
     fn moscow_is_three_hours_ahead() {
         let noon = UnixMillis(1_790_856_000_000);
         assert_eq!(MoscowTime::at(noon).to_string(), "2026-10-01T15:00:00");
+        assert_eq!(MoscowTime::at(noon).moment(), noon);
         let late = UnixMillis(1_790_856_000_000 + 9 * 3_600_000);
         assert_eq!(MoscowTime::at(late).day().to_string(), "2026-10-02");
     }

@@ -14,6 +14,7 @@ use crate::{MoscowTime, TokenError, TokenPart};
 #[derive(Clone)]
 pub struct SellerToken {
     secret: Secret,
+    client_secret: Option<Secret>,
     account: AccountId,
     kind: TokenKind,
     categories: u64,
@@ -32,7 +33,7 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    /// The family whose limits it has, as the catalogue calls it.
+    /// The family whose limits it has by itself, as the catalogue calls it.
     #[must_use]
     pub fn family(self) -> &'static str {
         match self {
@@ -81,6 +82,7 @@ impl SellerToken {
         let account = claims.get("sid").and_then(Value::as_str).and_then(|sid| sid.parse().ok());
         let token = Self {
             secret: Secret::new(text),
+            client_secret: None,
             account: account.ok_or(TokenError::Claim { claim: "sid", expected })?,
             kind,
             categories: claims.get("s").and_then(Value::as_u64).unwrap_or(0),
@@ -114,14 +116,25 @@ impl SellerToken {
         self.kind
     }
 
-    /// The family whose limits it has.
+    /// With the secret of the program that asks. A base token that comes with one has the limits of
+    /// a personal token; to other tokens it makes no difference, and they go without it.
     #[must_use]
-    pub fn family(&self) -> &'static str {
-        self.kind.family()
+    pub fn with_client_secret(self, secret: Secret) -> Self {
+        let client_secret = (self.kind == TokenKind::Base).then_some(secret);
+        Self { client_secret, ..self }
     }
 
-    /// The bit mask of what it opens (`s`), 0 if it does not say. Not judged here: sources disagree
-    /// whether its bits count from 0 or from 1.
+    /// The family whose limits it has: that of its kind, and `base-secret` for a base token with a
+    /// client's secret.
+    #[must_use]
+    pub fn family(&self) -> &'static str {
+        match self.client_secret {
+            Some(_) => "base-secret",
+            None => self.kind.family(),
+        }
+    }
+
+    /// The bit mask of what it opens (`s`), 0 if it does not say.
     #[must_use]
     pub fn categories(&self) -> u64 {
         self.categories
@@ -136,7 +149,10 @@ impl SellerToken {
     /// What authenticates a request.
     #[must_use]
     pub fn credential(&self) -> Credential {
-        Credential::new(self.secret.clone(), self.family())
+        Credential {
+            client_secret: self.client_secret.clone(),
+            ..Credential::new(self.secret.clone(), self.family())
+        }
     }
 }
 
@@ -173,7 +189,7 @@ fn object(part: TokenPart, text: &str) -> Result<Map<String, Value>, TokenError>
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use base64::engine::general_purpose::URL_SAFE;
     use serde_json::json;
 
@@ -194,6 +210,13 @@ mod tests {
         format!("{header}.{}.{}", part(claims.to_string()), part("signature".to_owned()))
     }
 
+    /// A token of `seller-1`, good for years.
+    pub(crate) fn token_of(acc: u64, categories: u64) -> SellerToken {
+        let claims =
+            json!({ "sid": "seller-1", "acc": acc, "exp": 4_000_000_000_u64, "s": categories });
+        SellerToken::parse(&token(&claims), NOW).expect("a good token")
+    }
+
     fn with(claim: &str, value: Value) -> Result<SellerToken, TokenError> {
         let mut claims = claims();
         claims[claim] = value;
@@ -208,6 +231,21 @@ mod tests {
         assert_eq!(read.expires_at(), UnixMillis(NOW.0 + 1_000));
         assert_eq!(with("acc", json!(1)).unwrap().family(), "base");
         assert_eq!(with("acc", json!(4)).unwrap().family(), "service");
+    }
+
+    #[test]
+    fn a_base_token_with_a_clients_secret_has_the_limits_of_a_personal_one() {
+        let secret = || Secret::new("c11ent");
+        let base = with("acc", json!(1)).unwrap();
+        assert!(base.credential().client_secret.is_none());
+        let base = base.with_client_secret(secret());
+        let credential = base.credential();
+        assert_eq!((base.family(), credential.family.as_str()), ("base-secret", "base-secret"));
+        assert_eq!(credential.client_secret.unwrap().reveal(), "c11ent");
+        assert!(!format!("{base:?}").contains("c11ent"));
+        let personal = with("acc", json!(3)).unwrap().with_client_secret(secret());
+        assert_eq!(personal.family(), "personal");
+        assert!(personal.credential().client_secret.is_none());
     }
 
     #[test]

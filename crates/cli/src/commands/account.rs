@@ -1,42 +1,69 @@
-use std::collections::HashMap;
-
 use anyhow::Result;
-use waitless_job::{AccountId, Clock, JobState};
-use waitless_store::{Reader, ops::JobFilter};
+use waitless_job::Clock;
+use waitless_store::{Reader, Store};
 
 use crate::{
     args::{Account, Global},
-    exit::Exit,
-    open, output,
-    surroundings::each_job,
-    views::AccountView,
+    exit::{Exit, Failure},
+    find,
+    format::{count, printable},
+    open,
 };
 
+mod add;
+pub(crate) mod enter;
+mod list;
+mod show;
+
 pub(crate) async fn run(global: &Global, command: Account) -> Result<Exit> {
-    let Account::List { store } = command;
-    let store = open::existing_store(&store.store).await?;
-    let mut waiting = jobs_of_accounts(&store, JobState::Waiting).await?;
-    let mut running = jobs_of_accounts(&store, JobState::Running).await?;
-    let now = Clock::system().now();
-    let accounts: Vec<AccountView> = store
-        .accounts()
-        .await?
-        .into_iter()
-        .map(|account| {
-            let waiting = waiting.remove(&account.id).unwrap_or(0);
-            let running = running.remove(&account.id).unwrap_or(0);
-            AccountView::new(account, waiting, running, now)
-        })
-        .collect();
-    output::list(global.output(), &accounts)?;
+    match command {
+        Account::List { store } => {
+            let store = open::existing_store(&store.store).await?;
+            list::list(global, &store).await?;
+        }
+        Account::Show { store, account } => {
+            let store = open::existing_store(&store.store).await?;
+            let account = find::account(&store, &account).await?;
+            show::show(global, &store, &account).await?;
+        }
+        Account::Add { store, account, token, catalogue } => {
+            add::add(global, &store.store, &account, &token, &catalogue).await?;
+        }
+        Account::Pause { store, account, reason } => {
+            pause(&store.store, &account, Some(reason)).await?;
+        }
+        Account::Resume { store, account } => pause(&store.store, &account, None).await?,
+    }
     Ok(Exit::Ok)
 }
 
-/// How many jobs of each account are in a state. Counted one by one: adding up the limits would
-/// count a job that draws on two of them twice, and one that draws on none not at all.
-async fn jobs_of_accounts(store: &dyn Reader, state: JobState) -> Result<HashMap<AccountId, u64>> {
-    let mut counts = HashMap::new();
-    let filter = JobFilter { state: Some(state), limit: usize::MAX, ..JobFilter::default() };
-    each_job(store, filter, |job| *counts.entry(job.account).or_insert(0) += 1).await?;
-    Ok(counts)
+/// Pauses an account as a whole, or resumes it and each of its limits.
+async fn pause(store: &str, account: &str, reason: Option<String>) -> Result<()> {
+    let store = open::existing_store(store).await?;
+    let id = find::account(&store, account).await?;
+    let known = store.accounts().await?.into_iter().find(|known| known.id == id);
+    let Some(known) = known else {
+        return Err(Failure::new(
+            Exit::NotFound,
+            format!("account {id} was never entered here: `waitless account add` enters it"),
+        ));
+    };
+    let name = printable(&known.name);
+    let now = Clock::system().now();
+    if let Some(reason) = reason {
+        store.pause_account(id.clone(), Some(reason.clone()), now).await?;
+        eprintln!("{name} is paused: {}", printable(&reason));
+        return Ok(());
+    }
+    match enter::resume(&store, &id, now).await? {
+        resumed if resumed.is_empty() => eprintln!("{name} was not paused"),
+        resumed => {
+            let pauses = count(resumed.len() as u64, "pause");
+            eprintln!("{name} goes on; {pauses} ended:");
+            for pause in resumed {
+                eprintln!("  {pause}");
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,4 +1,7 @@
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Result;
 use waitless_upstream::{Catalogue, CatalogueError, CatalogueFile};
@@ -48,6 +51,37 @@ pub(crate) fn open(name: &str) -> Result<Catalogue> {
         return Err(Failure::new(Exit::NotFound, problem));
     }
     Ok(Catalogue::parse(name, &read(path)?)?)
+}
+
+/// Where the limits of Wildberries are read, again and again if need be.
+pub(crate) struct Source {
+    /// None for the catalogue that is part of this program.
+    file: Option<PathBuf>,
+    /// Divides every interval.
+    speed: u32,
+}
+
+impl Source {
+    pub(crate) fn new(file: Option<PathBuf>, speed: u32) -> Self {
+        Self { file, speed }
+    }
+
+    pub(crate) fn read(&self) -> Result<Catalogue> {
+        let catalogue = match &self.file {
+            None => waitless_wb::catalogue(),
+            Some(file) => Catalogue::parse(&file.display().to_string(), &read(file)?)
+                .map_err(|error| Failure::new(Exit::Usage, error))?,
+        };
+        Ok(match self.speed {
+            1 => catalogue,
+            speed => catalogue.scaled(speed, waitless_bucket::DEFAULT_MARGIN_MS)?,
+        })
+    }
+
+    /// The text of the file, if there is one and it can be read.
+    pub(crate) fn text(&self) -> Option<String> {
+        std::fs::read_to_string(self.file.as_ref()?).ok()
+    }
 }
 
 /// The text of a file; one that is not there ends the program as not found.

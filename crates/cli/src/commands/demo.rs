@@ -1,25 +1,23 @@
 use std::{collections::HashMap, sync::Arc};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
-use waitless_bucket::Policy;
 use waitless_job::{Clock, JobId, NewJob, RunId};
 use waitless_sink::Sink;
-use waitless_store::{
-    Store,
-    model::{Account, Run},
+use waitless_store::{Store, model::Run};
+use waitless_upstream::{BaseUrl, Catalogue, Client, ClientConfig, Secret};
+use waitless_wb::{Connector, Dataset, SellerToken, Tokens};
+use waitless_wb_mock::{
+    Dataset as Served, DatasetSize, Family, Mock, MockConfig, SellerSizes, TokenOptions,
 };
-use waitless_upstream::{BaseUrl, Catalogue, Client, ClientConfig};
-use waitless_wb::{Connector, SellerToken, Tokens};
-use waitless_wb_mock::{Dataset, DatasetSize, Mock, MockConfig, SellerSizes};
 use waitless_worker::WorkerConfig;
 
 use crate::{
     args::{Demo, Global},
-    commands::{mock, wall_time},
+    commands::{account::enter, mock, wall_time},
     digitize::{Digitization, Driven},
     exit::{Exit, Failure},
-    format::{millis, seconds, span, thousands},
+    format::{millis, printable, seconds, span, thousands},
     open, output,
     verify::{self, Landing},
 };
@@ -32,6 +30,8 @@ const PAGE_ROWS: u32 = 200;
 struct Summary {
     sellers: u32,
     datasets: u64,
+    /// Those that tokens of this kind do not open.
+    skipped: Vec<String>,
     requests: u64,
     rows_expected: u64,
     rows_landed: u64,
@@ -48,6 +48,9 @@ struct Summary {
 
 pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
     let clock = Clock::system();
+    let wanted =
+        Dataset::named(&args.datasets).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let family = family(&args.token_type)?;
     let store = open::store(&args.store).await?;
     if store.job_counts(None).await?.iter().any(|(state, _)| !state.is_final()) {
         return Err(Failure::new(
@@ -81,6 +84,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
             sales: DatasetSize::Pages(2..=26),
         },
         jitter_ms: args.jitter_ms.clone(),
+        faults: mock::faults(&args.faults)?,
         now: wall_time(clock.now()),
         late_updates: true,
         ..MockConfig::default()
@@ -98,7 +102,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
         args.speed,
     );
 
-    let sellers = Sellers::enter(&*store, &mock, &catalogue, &clock).await?;
+    let sellers = Sellers::enter(&*store, &mock, &catalogue, (family, &wanted), &clock).await?;
     let client = Client::new(catalogue, ClientConfig::default())?;
     let connector = Connector::new(client, sellers.tokens, Arc::clone(&sink))
         .base_url(mock.base_url().parse::<BaseUrl>()?);
@@ -123,11 +127,20 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
         .filter_map(|job| job.finished_at)
         .max()
         .map_or(0, |at| at.since(started_at));
-    let landing = compare(&*sink, &mock).await?;
-    let summary = summary(args.sellers, &driven, landing, makespan_ms, sellers.bound_ms, &mock);
+    let landing = compare(&*sink, &mock, &sellers.datasets).await?;
+    let bounds = mock.sellers().iter().map(|seller| {
+        let served: Vec<Served> = sellers.datasets.iter().map(|dataset| served(*dataset)).collect();
+        mock.bound_ms(seller.index, family, &served)
+    });
+    let times = Times { makespan_ms, bound_ms: bounds.max().unwrap_or(0) };
+    let mut summary = summary(args.sellers, &driven, landing, times, &mock);
+    summary.skipped = sellers.skipped;
     output::one(global.output(), &summary, "demo", text)?;
     mock.stop().await;
-    if landing.missing == 0 && landing.duplicated == 0 && landing.landed == landing.expected {
+    if let Some(reason) = driven.paused.first() {
+        return Err(Failure::new(Exit::Failed, format!("what is left is paused: {reason}")));
+    }
+    if landing.is_whole() {
         return Ok(Exit::Ok);
     }
     Err(Failure::new(Exit::Failed, "not every row has landed exactly once"))
@@ -138,8 +151,10 @@ struct Sellers {
     tokens: Tokens,
     names: HashMap<waitless_job::AccountId, String>,
     jobs: Vec<JobId>,
-    /// Time in milliseconds that the slowest bucket needs by arithmetic alone.
-    bound_ms: u64,
+    /// The datasets that their tokens open.
+    datasets: Vec<Dataset>,
+    /// And why they do not open the others.
+    skipped: Vec<String>,
 }
 
 impl Sellers {
@@ -147,47 +162,39 @@ impl Sellers {
         store: &dyn Store,
         mock: &Mock,
         catalogue: &Catalogue,
+        (family, wanted): (Family, &[Dataset]),
         clock: &Clock,
     ) -> Result<Self> {
         let now = clock.now();
         let run = Run { id: RunId::new(now), name: "demo".into(), started_at: now };
         store.put_run(run.clone()).await?;
-        let mut sellers =
-            Self { tokens: Tokens::new(), names: HashMap::new(), jobs: Vec::new(), bound_ms: 0 };
-        let since = waitless_wb::deepest_day(now);
+        let mut sellers = Self {
+            tokens: Tokens::new(),
+            names: HashMap::new(),
+            jobs: Vec::new(),
+            datasets: Vec::new(),
+            skipped: Vec::new(),
+        };
         let mut jobs: Vec<NewJob> = Vec::new();
         for seller in mock.sellers() {
-            let token = SellerToken::parse(&mock.token(seller.index), now)?;
-            let id = token.account().clone();
+            let options = TokenOptions { family, ..TokenOptions::default() };
+            let mut token = SellerToken::parse(&mock.token_of(seller.index, &options), now)?;
+            if family == Family::BaseWithSecret {
+                token = token.with_client_secret(Secret::new(mock.client_secret(seller.index)));
+            }
+            let plan = waitless_wb::plan(&token, catalogue, wanted, None, now)?;
             // Made-up names repeat.
             let name = format!("{:02} {}", seller.index + 1, seller.name);
-            let account = Account {
-                id: id.clone(),
-                name: name.as_str().into(),
-                upstream: "wildberries".into(),
-                added_at: now,
-                token_expires_at: Some(token.expires_at()),
-                token_family: None,
-                categories: None,
-                paused: None,
-            };
-            store.put_account(account).await?;
-            let endpoints = Dataset::ALL.iter().map(|dataset| dataset.name());
-            let limits = catalogue.limits_of(&id, token.family(), endpoints)?;
-            for dataset in Dataset::ALL {
-                let policy: Option<&Policy> = limits
-                    .iter()
-                    .find(|(bucket, _)| bucket.group.as_str() == dataset.name())
-                    .map(|(_, policy)| policy);
-                let policy = policy.context("every dataset has a limit")?;
-                let bound_ms = policy.bound_ms(mock.import_requests(seller.index, dataset));
-                sellers.bound_ms = sellers.bound_ms.max(bound_ms);
-            }
-            store.set_limits(limits, now).await?;
-            let plan = waitless_wb::plan(&id, &waitless_wb::Dataset::ALL, since, now)?;
+            enter::enter(store, catalogue, &token, &name, &plan.datasets, now).await?;
             jobs.extend(plan.jobs.into_iter().map(|job| job.run(run.id)));
-            sellers.names.insert(id, name);
+            sellers.names.insert(token.account().clone(), name);
             sellers.tokens.put(token);
+            // The tokens are alike, and so is what they open.
+            sellers.datasets = plan.datasets;
+            sellers.skipped = plan.notices.iter().map(ToString::to_string).collect();
+        }
+        for notice in &sellers.skipped {
+            eprintln!("note: {notice}");
         }
         let enqueued = store.enqueue(jobs, now).await?;
         sellers.jobs = enqueued.into_iter().map(|job| job.id).collect();
@@ -195,33 +202,61 @@ impl Sellers {
     }
 }
 
-async fn compare(sink: &dyn Sink, mock: &Mock) -> Result<Landing> {
+/// What the marketplace calls a kind of tokens.
+fn family(token_type: &str) -> Result<Family> {
+    match token_type {
+        "personal" => Ok(Family::Personal),
+        "service" => Ok(Family::Service),
+        "base" => Ok(Family::Base),
+        "base-secret" => Ok(Family::BaseWithSecret),
+        other => Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "there are no `{}` tokens: take personal, service, base or base-secret",
+                printable(other)
+            ),
+        )),
+    }
+}
+
+/// What the marketplace calls a dataset.
+fn served(dataset: Dataset) -> Served {
+    Served::from_name(dataset.as_str()).expect("the marketplace serves all datasets")
+}
+
+async fn compare(sink: &dyn Sink, mock: &Mock, datasets: &[Dataset]) -> Result<Landing> {
     let mut landing = Landing::default();
     for seller in mock.sellers() {
-        for dataset in Dataset::ALL {
-            let expected = mock
-                .expected(seller.index, dataset)
-                .map(|row| (row.key, row.last_change_date.format("%Y-%m-%dT%H:%M:%S").to_string()));
-            landing += verify::compare(sink, &seller.sid, dataset.name(), expected).await?;
+        for dataset in datasets {
+            let expected = mock.expected(seller.index, served(*dataset));
+            let expected = expected.map(|row| (row.key, row.version));
+            let found = verify::compare(sink, &seller.sid, dataset.as_str(), expected).await?;
+            if !found.is_whole() {
+                tracing::error!(seller = %seller.name, %dataset, ?found, "the rows differ");
+            }
+            landing += found;
         }
     }
     Ok(landing)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for people; the numbers are small")]
-fn summary(
-    sellers: u32,
-    driven: &Driven,
-    landing: Landing,
+/// How long a demo took, and how long it had to.
+#[derive(Debug, Clone, Copy)]
+struct Times {
     makespan_ms: u64,
+    /// What the slowest bucket needs by arithmetic alone.
     bound_ms: u64,
-    mock: &Mock,
-) -> Summary {
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people; the numbers are small")]
+fn summary(sellers: u32, driven: &Driven, landing: Landing, times: Times, mock: &Mock) -> Summary {
+    let Times { makespan_ms, bound_ms } = times;
     let counted = mock.summary();
     let jobs_dead = driven.jobs.iter().filter(|job| job.state == waitless_job::JobState::Dead);
     Summary {
         sellers,
         datasets: driven.jobs.len() as u64,
+        skipped: Vec::new(),
         requests: counted.accepted,
         rows_expected: landing.expected,
         rows_landed: landing.landed,

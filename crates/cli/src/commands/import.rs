@@ -1,25 +1,23 @@
 mod plan;
+mod reload;
 
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Result;
 use serde::Serialize;
-use waitless_job::{AccountId, Clock, JobState, RunId, UnixMillis};
-use waitless_store::{Store, model::Account};
+use waitless_job::{Clock, JobState, RunId};
 use waitless_upstream::{BaseUrl, Client, ClientConfig};
-use waitless_wb::{Connector, Dataset, SellerToken, Tokens};
+use waitless_wb::{Connector, Dataset, Notice, Tokens};
 use waitless_worker::WorkerConfig;
 
 use crate::{
-    args::{Global, Import, TokenArg},
+    args::{Global, Import},
+    commands::{account::enter, catalogue, token},
     digitize::Digitization,
     exit::{Exit, Failure},
-    format::{seconds, span, thousands},
+    format::{printable, seconds, thousands},
     open, output,
 };
-
-/// Days before its end at which a token's expiry is warned about.
-const EXPIRY_WARNING_MS: u64 = 14 * 86_400_000;
 
 /// What an import came to.
 #[derive(Debug, Serialize)]
@@ -28,12 +26,22 @@ struct Summary {
     account_id: String,
     run: RunId,
     datasets: Vec<DatasetSummary>,
+    /// Those that the token does not open.
+    skipped: Vec<Skipped>,
     requests: u64,
     upstream_429: u64,
     slot_wait_seconds: f64,
     makespan_seconds: f64,
     /// The signal that ended it early, as the exit code it stands for.
     interrupted: bool,
+    /// Why what is left waits for a person, if it does.
+    paused: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Skipped {
+    dataset: String,
+    reason: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -52,38 +60,27 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
     let now = clock.now();
     let datasets = datasets(&args.datasets)?;
     let base_url = args.base_url.as_deref().map(base_url).transpose()?;
-    let token = token(&args.token, now)?;
+    let token = token::read(&args.token, now)?;
     let account = token.account().clone();
-    let days_left_ms = token.expires_at().since(now);
-    if days_left_ms < EXPIRY_WARNING_MS {
-        eprintln!("warning: this token expires in {}: make a new one soon", span(days_left_ms));
-    }
+    let limits = catalogue::Source::new(args.catalogue.catalogue.clone(), args.speed);
+    let catalogue = limits.read()?;
+    let (wanted, skipped) = plan::reachable(&token, &catalogue, &datasets, args.since, now)?;
 
     let store = open::store(&args.store.store).await?;
     // Before anything is written: a store with a worker is refused here.
     store.start_worker(WorkerConfig::default().name, now).await?;
     let sink = open::sink(&args.sink).await?;
-    check_name(&*store, &args.account, &account).await?;
-    let catalogue = match args.speed {
-        1 => waitless_wb::catalogue(),
-        speed => waitless_wb::catalogue().scaled(speed, waitless_bucket::DEFAULT_MARGIN_MS)?,
-    };
-    let entered = Account {
-        id: account.clone(),
-        name: args.account.as_str().into(),
-        upstream: catalogue.upstream().into(),
-        added_at: now,
-        token_expires_at: Some(token.expires_at()),
-        token_family: None,
-        categories: None,
-        paused: None,
-    };
-    store.put_account(entered).await?;
-    let endpoints = datasets.iter().map(|dataset| dataset.as_str());
-    store.set_limits(catalogue.limits_of(&account, token.family(), endpoints)?, now).await?;
-    let plan = plan::make(&*store, &*sink, args, &account, &datasets, now).await?;
+    enter::check_name(&*store, &args.account, &account).await?;
+    enter::enter(&*store, &catalogue, &token, &args.account, &wanted, now).await?;
+    // The token was given anew: whatever was amiss with the last one may be mended.
+    for reason in enter::resume(&*store, &account, now).await? {
+        eprintln!("note: goes on again; it was paused: {reason}");
+    }
+    let beginning = plan::Beginning { token: &token, catalogue: &catalogue, now };
+    let plan = plan::make(&*store, &*sink, args, &beginning, &wanted).await?;
     let run = plan.run;
 
+    let reloading = reload::start(limits, Arc::clone(&store), &token, wanted);
     let client = Client::new(Arc::new(catalogue), ClientConfig::default())?;
     let tokens = Tokens::new();
     tokens.put(token);
@@ -102,6 +99,7 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         gives_up: true,
     };
     let driven = digitization.drive(global, || client.refused()).await?;
+    drop(reloading);
 
     let mut summary = Summary {
         account: args.account.clone(),
@@ -113,6 +111,8 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         slot_wait_seconds: seconds(driven.stats.slot_wait_ms),
         makespan_seconds: seconds(clock.now().since(now)),
         interrupted: driven.interrupted.is_some(),
+        skipped: skipped.into_iter().filter_map(Skipped::of).collect(),
+        paused: driven.paused.clone(),
     };
     for (job, dataset) in driven.jobs.iter().filter_map(|job| Some((job, plan::dataset_of(job)?))) {
         let counts = sink.count(account.as_str(), dataset.as_str()).await?;
@@ -136,65 +136,39 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         );
         return Err(Failure::new(Exit::Unreachable, text));
     }
+    if !driven.paused.is_empty() {
+        let text = format!(
+            "what is left waits for you; when that is mended, the same command goes on: {}",
+            driven.paused.iter().map(|reason| printable(reason)).collect::<Vec<_>>().join("; ")
+        );
+        return Err(Failure::new(Exit::Auth, text));
+    }
     if driven.jobs.iter().any(|job| job.state != JobState::Succeeded) {
         return Err(Failure::new(Exit::WaitedForFailed, "not every dataset is complete"));
     }
     Ok(Exit::Ok)
 }
 
-fn datasets(names: &[String]) -> Result<Vec<Dataset>> {
-    let one = |name: &String| name.trim().parse().map_err(|error| Failure::new(Exit::Usage, error));
-    let asked: Vec<Dataset> = names.iter().map(one).collect::<Result<_>>()?;
-    Ok(Dataset::ALL.into_iter().filter(|dataset| asked.contains(dataset)).collect())
+impl Skipped {
+    fn of(notice: Notice) -> Option<Self> {
+        let Notice::Skipped { dataset, reason } = notice else { return None };
+        Some(Self { dataset: dataset.to_string(), reason })
+    }
 }
 
-/// A name stands for one account, so that it can be asked for by it.
-async fn check_name(store: &dyn Store, name: &str, account: &AccountId) -> Result<()> {
-    if name.trim().is_empty() {
-        return Err(Failure::new(Exit::Usage, "--account is empty: give the account a name"));
-    }
-    for known in store.accounts().await? {
-        if known.id != *account && *known.name == *name {
-            let text =
-                format!("the name {name} belongs to account {} here: take another", known.id);
-            return Err(Failure::new(Exit::Conflict, text));
-        }
-        if known.id == *account && *known.name != *name {
-            eprintln!("note: this account was called {} here and is called {name} now", known.name);
-        }
-    }
-    Ok(())
+fn datasets(names: &[String]) -> Result<Vec<Dataset>> {
+    Dataset::named(names).map_err(|error| Failure::new(Exit::Usage, error))
 }
 
 fn base_url(text: &str) -> Result<BaseUrl> {
     text.parse().map_err(|error| Failure::new(Exit::Usage, error))
 }
 
-fn token(from: &TokenArg, now: UnixMillis) -> Result<SellerToken> {
-    let auth = |what: String| Failure::new(Exit::Auth, what);
-    let (text, place) = match (&from.token_file, &from.token_env) {
-        (Some(path), _) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                auth(format!("cannot read the token file {}: {error}", path.display()))
-            })?;
-            (text, format!("the file {}", path.display()))
-        }
-        (None, Some(name)) => {
-            let text = std::env::var(name).map_err(|_| {
-                auth(format!("the environment variable {name} holds no token: set it"))
-            })?;
-            (text, format!("the environment variable {name}"))
-        }
-        (None, None) => return Err(Failure::new(Exit::Usage, "give --token-file or --token-env")),
-    };
-    SellerToken::parse(text.trim(), now).map_err(|error| auth(format!("in {place}: {error}")))
-}
-
 fn text(summary: &Summary) -> String {
     let mut text = String::from("\n");
     for dataset in &summary.datasets {
         text.push_str(&format!(
-            "{:<8} {:<10} {} requests, {} rows new or changed, {} in the sink",
+            "{:<15} {:<10} {} requests, {} rows new or changed, {} in the sink",
             dataset.dataset,
             dataset.state,
             thousands(dataset.requests),
@@ -205,9 +179,12 @@ fn text(summary: &Summary) -> String {
             text.push_str(&format!(", {} in quarantine", thousands(dataset.rows_quarantined)));
         }
         if let Some(error) = &dataset.error {
-            text.push_str(&format!("\n         {error}"));
+            text.push_str(&format!("\n                {error}"));
         }
         text.push('\n');
+    }
+    for Skipped { dataset, reason } in &summary.skipped {
+        text.push_str(&format!("{dataset:<15} left out   {reason}\n"));
     }
     text.push_str(&format!(
         "{} requests, 429s {}, slot seconds spent waiting {:.1}\n",

@@ -1,10 +1,10 @@
 use anyhow::Result;
 use serde::Serialize;
 use waitless_job::Clock;
-use waitless_wb_mock::{Mock, MockConfig, MockError, Summary};
+use waitless_wb_mock::{Faults, Mock, MockConfig, MockError, Summary};
 
 use crate::{
-    args::{Global, Mock as Args},
+    args::{FaultsArg, Global, Mock as Args},
     commands::wall_time,
     exit::{Exit, Failure},
     format::count,
@@ -35,6 +35,7 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
         sellers: args.sellers as usize,
         seed: args.seed,
         jitter_ms: args.jitter_ms.clone(),
+        faults: faults(&args.faults)?,
         now: wall_time(Clock::system().now()),
         late_updates: true,
         ..MockConfig::default()
@@ -54,6 +55,22 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
     let requests = count(requests, "request");
     eprintln!("answered {requests}, {accepted} with rows, {rejected_429} with 429");
     Ok(exit)
+}
+
+/// The faults that the command line asks for.
+pub(crate) fn faults(from: &FaultsArg) -> Result<Faults> {
+    let usage = |problem: String| Failure::new(Exit::Usage, problem);
+    let Some(file) = &from.faults else {
+        let rules: Vec<String> = from.fault.iter().map(|rule| format!("{{ {rule} }},\n")).collect();
+        let script = format!("faults = [\n{}]", rules.concat());
+        return Faults::read(&script).map_err(|error| {
+            usage(format!("--fault, rule {}: {}", error.line - 1, error.problem))
+        });
+    };
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| usage(format!("cannot read {}: {error}", file.display())))?;
+    Faults::read(&text)
+        .map_err(|error| usage(format!("{}:{}: {}", file.display(), error.line, error.problem)))
 }
 
 /// Starts a mock; a port in use says which flag to change.

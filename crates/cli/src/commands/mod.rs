@@ -11,6 +11,7 @@ mod limit;
 mod mock;
 mod run;
 mod simulate;
+mod token;
 
 use anyhow::{Context, Result};
 use chrono::{DateTime, Utc};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use waitless_bucket::peek;
 use waitless_job::{AccountId, JobRecord, JobState, UnixMillis};
 use waitless_scheduler::{Binding, RunProgress, run_progress};
-use waitless_store::model::LimitView;
+use waitless_store::model::{Account, LimitView};
 use waitless_worker::StatsSnapshot;
 
 use crate::format::{span, thousands};
@@ -22,6 +22,7 @@ pub(crate) struct Frame {
     pub(crate) started_at: UnixMillis,
     pub(crate) jobs: Vec<JobRecord>,
     pub(crate) limits: Vec<LimitView>,
+    pub(crate) accounts: Vec<Account>,
     pub(crate) names: HashMap<AccountId, String>,
     pub(crate) slots: usize,
     pub(crate) stats: StatsSnapshot,
@@ -39,6 +40,33 @@ impl Frame {
     /// Whether every job has ended.
     pub(crate) fn is_finished(&self) -> bool {
         !self.jobs.is_empty() && self.jobs.iter().all(|job| job.state.is_final())
+    }
+
+    /// Why nothing is left that could go on without a person, if that is so: every job that has not
+    /// ended is paused.
+    pub(crate) fn all_paused(&self) -> Option<Vec<String>> {
+        let mut reasons: Vec<String> = Vec::new();
+        for job in self.jobs.iter().filter(|job| !job.state.is_final()) {
+            let reason = self.paused(job)?;
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        (!reasons.is_empty()).then_some(reasons)
+    }
+
+    /// Why a job does not go on before somebody has acted.
+    fn paused(&self, job: &JobRecord) -> Option<String> {
+        if job.state != JobState::Waiting {
+            return None;
+        }
+        let account = self.accounts.iter().find(|account| account.id == job.account);
+        let limit = || {
+            let mut limits = self.limits.iter().filter(|view| draws_on(job, view));
+            limits.find_map(|view| view.paused.as_deref())
+        };
+        let reason = account.and_then(|account| account.paused.as_deref()).or_else(limit)?;
+        Some(reason.to_owned())
     }
 
     pub(crate) fn progress(&self) -> RunProgress {
@@ -97,15 +125,16 @@ impl Frame {
         let total: u64 =
             jobs.iter().map(|job| job.progress.requests_done + job.progress.requests_left()).sum();
         let token = match quota.held_until {
+            _ if view.paused.is_some() => "paused".to_owned(),
             Some(until) => format!("held for {}", span(until.since(self.now))),
             None if quota.next_token_in_ms == 0 => "token there".to_owned(),
             None => format!("+1 in {}", span(quota.next_token_in_ms)),
         };
         // What matters most comes first: a narrow terminal cuts the end.
         format!(
-            "{name:<18.18} {group:<8.8} {level:>2}/{cap:<2} {token:<14} ETA {eta:<7} \
+            "{name:<18.18} {group:<20.20} {level:>2}/{cap:<2} {token:<14} ETA {eta:<7} \
              {done:>3}/{total:<3} {bar}{mark}",
-            group = view.bucket.group.as_str(),
+            group = short_group(view.bucket.group.as_str()),
             level = quota.remaining,
             cap = quota.capacity,
             bar = bar(done, total),
@@ -120,7 +149,13 @@ impl Frame {
         let ended = self.jobs.iter().filter(|job| job.state.is_final()).count();
         let dead = self.jobs.iter().filter(|job| job.state == JobState::Dead).count();
         let running = self.jobs.iter().filter(|job| job.state == JobState::Running).count();
-        let dead = if dead == 0 { String::new() } else { format!(" ({dead} dead)") };
+        let paused = self.jobs.iter().filter(|job| self.paused(job).is_some()).count();
+        let dead = match (dead, paused) {
+            (0, 0) => String::new(),
+            (dead, 0) => format!(" ({dead} dead)"),
+            (0, paused) => format!(" ({paused} paused)"),
+            (dead, paused) => format!(" ({dead} dead, {paused} paused)"),
+        };
         format!(
             "{eta}  429s {refused}  slot seconds spent waiting {waiting}  \
              datasets {ended}/{datasets}{dead}  requests {requests}  rows {rows}  \
@@ -165,6 +200,12 @@ impl Frame {
 /// Milliseconds as seconds with one decimal, from whole numbers.
 fn seconds(ms: u64) -> String {
     format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
+}
+
+/// A group without its category where it has one: `sales-funnel.products` of
+/// `analytics.sales-funnel.products`.
+fn short_group(group: &str) -> &str {
+    group.split_once('.').map_or(group, |(_, rest)| rest)
 }
 
 fn draws_on(job: &JobRecord, view: &LimitView) -> bool {

@@ -45,6 +45,8 @@ pub(crate) struct Driven {
     pub(crate) interrupted: Option<Exit>,
     /// Why it was given up, if it was.
     pub(crate) gave_up: Option<String>,
+    /// Why what is left of it waits for a person, if it does.
+    pub(crate) paused: Vec<String>,
     /// What the worker counted.
     pub(crate) stats: StatsSnapshot,
     /// The run's jobs as they are now.
@@ -73,7 +75,7 @@ impl Digitization {
         let mut working = tokio::spawn(worker.run_until(is_true(stopped)));
 
         let mut live = Live::new(global);
-        let (mut interrupted, mut gave_up) = (None, None);
+        let (mut interrupted, mut gave_up, mut paused) = (None, None, Vec::new());
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
         let started_at = self.clock.now();
@@ -101,7 +103,8 @@ impl Digitization {
                     if self.gives_up && gave_up.is_none() {
                         gave_up = frame.nothing_works();
                     }
-                    if frame.is_finished() || gave_up.is_some() {
+                    paused = frame.all_paused().unwrap_or_default();
+                    if frame.is_finished() || gave_up.is_some() || !paused.is_empty() {
                         stop.send_replace(true);
                     }
                     live.show(frame);
@@ -111,7 +114,8 @@ impl Digitization {
         worked.context("the worker panicked")??;
         live.show(self.frame(started_at, stats.snapshot(), refused()).await?);
         live.end();
-        Ok(Driven { interrupted, gave_up, stats: stats.snapshot(), jobs: self.jobs().await? })
+        let (stats, jobs) = (stats.snapshot(), self.jobs().await?);
+        Ok(Driven { interrupted, gave_up, paused, stats, jobs })
     }
 
     async fn jobs(&self) -> Result<Vec<JobRecord>> {
@@ -133,6 +137,7 @@ impl Digitization {
             started_at,
             jobs: self.jobs().await?,
             limits: self.store.limits(None).await?,
+            accounts: self.store.accounts().await?,
             names: self.names.clone(),
             slots: self.slots,
             stats,

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use waitless_job::{AccountId, UnixMillis};
-use waitless_store::model::Account;
+use waitless_job::{AccountId, LimitGroup, UnixMillis};
+use waitless_store::model::{Account, LimitView};
 
 use crate::{
-    format::{moment, printable, relative},
+    format::{count, cut, moment, printable, relative},
     output::Listed,
 };
 
@@ -23,8 +23,14 @@ pub(crate) struct AccountView {
     pub(crate) upstream: Arc<str>,
     pub(crate) added_at: UnixMillis,
     pub(crate) token_expires_at: Option<UnixMillis>,
-    /// Why, if it is.
+    /// Kind of its token.
+    pub(crate) token_family: Option<Arc<str>>,
+    /// What its token opens; none if the token does not say.
+    pub(crate) categories: Option<Vec<Arc<str>>>,
+    /// Why the whole of it is paused, if it is.
     pub(crate) paused: Option<Arc<str>>,
+    /// Those of its limits that are paused by themselves.
+    pub(crate) paused_limits: Vec<PausedLimit>,
     /// Jobs in its lanes.
     pub(crate) waiting: u64,
     /// Jobs under a lease.
@@ -33,18 +39,52 @@ pub(crate) struct AccountView {
     pub(crate) now: UnixMillis,
 }
 
+/// A limit that is paused.
+#[derive(Debug, Serialize)]
+pub(crate) struct PausedLimit {
+    pub(crate) group: LimitGroup,
+    pub(crate) reason: Arc<str>,
+}
+
 impl AccountView {
-    pub(crate) fn new(account: Account, waiting: u64, running: u64, now: UnixMillis) -> Self {
+    /// `limits` may be those of any number of accounts.
+    pub(crate) fn new(
+        account: Account,
+        limits: &[LimitView],
+        waiting: u64,
+        running: u64,
+        now: UnixMillis,
+    ) -> Self {
+        let limits = limits.iter().filter(|view| view.bucket.account == account.id);
+        let paused_limits = limits.filter_map(|view| {
+            let reason = view.paused.clone()?;
+            Some(PausedLimit { group: view.bucket.group.clone(), reason })
+        });
         Self {
+            paused_limits: paused_limits.collect(),
             id: account.id,
             name: account.name,
             upstream: account.upstream,
             added_at: account.added_at,
             token_expires_at: account.token_expires_at,
+            token_family: account.token_family,
+            categories: account.categories,
             paused: account.paused,
             waiting,
             running,
             now,
+        }
+    }
+
+    /// What of it is paused, and why.
+    fn paused_text(&self) -> String {
+        match (&self.paused, self.paused_limits.first()) {
+            (Some(reason), _) => printable(reason),
+            (None, Some(first)) => {
+                let limits = count(self.paused_limits.len() as u64, "limit");
+                format!("{limits}: {}", cut(&first.reason, 60))
+            }
+            (None, None) => "-".into(),
         }
     }
 }
@@ -62,7 +102,7 @@ impl Listed for AccountView {
             self.waiting.to_string(),
             self.running.to_string(),
             self.token_expires_at.map_or_else(|| "-".into(), |at| token_text(at, self.now)),
-            self.paused.as_deref().map_or_else(|| "-".into(), printable),
+            self.paused_text(),
             moment(self.added_at),
         ]
     }

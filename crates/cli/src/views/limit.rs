@@ -30,7 +30,7 @@ pub(crate) struct LimitInfo {
     /// When the last of the waiting jobs has made one request; none if nobody waits, or if no end
     /// of their waiting is in sight.
     pub(crate) eta_at: Option<UnixMillis>,
-    /// Why the account is paused, if it is.
+    /// Why it or its account is paused, if that is so.
     pub(crate) paused: Option<String>,
     /// What people call the bucket.
     #[serde(skip)]
@@ -44,7 +44,7 @@ pub(crate) struct LimitInfo {
 
 impl LimitInfo {
     pub(crate) fn new(view: &LimitView, around: &Surroundings, now: UnixMillis) -> Self {
-        let paused = around.paused(&view.bucket.account);
+        let paused = view.paused.as_deref().or_else(|| around.paused(&view.bucket.account));
         let state = view.state.as_ref();
         let goes_on = view.waiting > 0 && paused.is_none();
         Self {

@@ -257,6 +257,8 @@ pub(crate) struct Slots {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Paused {
     pub(crate) account: AccountId,
+    /// The limit; none if it is the whole account.
+    pub(crate) bucket: Option<BucketKey>,
     /// What people call it.
     #[serde(skip)]
     pub(crate) account_text: String,
@@ -308,8 +310,15 @@ impl RunDetail {
         let paused = live.into_iter().filter_map(|account| {
             let reason = around.paused(account)?.to_owned();
             let account_text = around.account_text(account);
-            Some(Paused { account: account.clone(), account_text, reason })
+            Some(Paused { account: account.clone(), bucket: None, account_text, reason })
         });
+        let paused_limits = progress.paused.iter().map(|limit| Paused {
+            account: limit.bucket.account.clone(),
+            bucket: Some(limit.bucket.clone()),
+            account_text: around.account_text(&limit.bucket.account),
+            reason: limit.reason.to_string(),
+        });
+        let paused = paused.chain(paused_limits);
         let failures = jobs
             .iter()
             .filter(|job| matches!(job.state, JobState::Dead | JobState::Cancelled))

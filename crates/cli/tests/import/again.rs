@@ -11,7 +11,7 @@ use waitless_store::{
 use waitless_store_sqlite::SqliteStore;
 use waitless_wb_mock::Dataset;
 
-use crate::support::{Shop, json, now, run, start, stderr, waitless};
+use crate::support::{MAIN, Shop, json, now, run, start, stderr, waitless};
 
 /// Imports until a few pages are there, then stops.
 async fn begin(shop: &Shop) {
@@ -70,7 +70,7 @@ async fn a_dataset_that_was_given_up_goes_on_at_its_checkpoint() {
     let output = run(shop.import());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("revoked the token"), "{}", stderr(&output));
-    shop.assert_all_landed().await;
+    shop.assert_all_landed(&MAIN).await;
     assert_eq!(shop.jobs().await.len(), 2, "the same jobs");
     assert_eq!(shop.mock.summary().accepted, needed(&shop), "no page was fetched twice");
 }
@@ -91,7 +91,7 @@ async fn an_import_into_another_sink_is_refused_in_the_middle_and_begins_anew_at
     std::fs::rename(shop.path("moved.db"), shop.path("rows.db")).expect("the sink is back");
     let output = run(shop.import());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    shop.assert_all_landed().await;
+    shop.assert_all_landed(&MAIN).await;
 
     // All done: the next one asks for what is new only.
     let before = shop.mock.summary().accepted;
@@ -104,7 +104,7 @@ async fn an_import_into_another_sink_is_refused_in_the_middle_and_begins_anew_at
     std::fs::remove_file(shop.path("rows.db")).expect("it was there");
     let output = run(shop.import());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    shop.assert_all_landed().await;
+    shop.assert_all_landed(&MAIN).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,7 +13,7 @@ use waitless_job::{Clock, JobState};
 use waitless_store::Store;
 use waitless_store_sqlite::SqliteStore;
 
-use crate::support::{Shop, now, run, start, stderr, waitless};
+use crate::support::{MAIN, Shop, now, run, start, stderr, waitless};
 
 #[track_caller]
 fn assert_refused(output: &Output, code: i32, words: &[&str]) {
@@ -106,7 +106,7 @@ async fn a_day_beyond_the_upstreams_depth_is_moved_up_and_that_is_said() {
         command.args(["--since", "2020-01-01"]);
     });
     assert_refused(&output, 0, &["90 days", "2020-01-01"]);
-    shop.assert_all_landed().await;
+    shop.assert_all_landed(&MAIN).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

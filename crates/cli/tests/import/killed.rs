@@ -1,6 +1,6 @@
 use std::{collections::HashMap, time::Duration};
 
-use crate::support::{Shop, json, run, start, stderr};
+use crate::support::{MAIN, Shop, json, run, start, stderr};
 
 /// Kills in all.
 const KILLS: usize = 50;
@@ -37,7 +37,7 @@ async fn an_import_killed_at_random_moments_misses_nothing_and_repeats_no_finish
 
     let output = run(shop.import());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    shop.assert_all_landed().await;
+    shop.assert_all_landed(&MAIN).await;
     let summary = json(&output);
     assert_eq!(summary["datasets"][0]["state"], "succeeded", "{summary}");
     let counted = shop.mock.summary();

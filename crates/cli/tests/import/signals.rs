@@ -3,7 +3,7 @@ use std::{process::Child, time::Duration};
 use rustix::process::{Pid, Signal, kill_process};
 use waitless_job::JobState;
 
-use crate::support::{Shop, json, run, start, stderr};
+use crate::support::{MAIN, Shop, json, run, start, stderr};
 
 fn send(child: &Child, signal: Signal) {
     let pid = Pid::from_child(child);
@@ -31,7 +31,7 @@ async fn a_signal_ends_an_import_with_its_code_and_the_next_one_goes_on() {
     let output = run(shop.import());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("goes on with run"), "{}", stderr(&output));
-    shop.assert_all_landed().await;
+    shop.assert_all_landed(&MAIN).await;
     assert_eq!(shop.mock.summary().rejected_429, 0);
     let needed: u64 = waitless_wb_mock::Dataset::ALL
         .into_iter()

@@ -12,11 +12,10 @@ use serde::Serialize;
 
 use self::order::OrderRow;
 use self::sale::SaleRow;
-use crate::Dataset;
 use crate::clock::MoscowTime;
 use crate::dice::{Dice, Topic};
 use crate::layout::Block;
-use crate::table::{Selection, Table, Version};
+use crate::table::{Feed, Selection, Table, Version};
 
 /// A row first appears, and so is last changed, at most this long after its `date`.
 pub(crate) const LAG_SECONDS_MAX: i64 = 2 * 86_400;
@@ -26,14 +25,14 @@ pub(crate) const LAG_SECONDS_MAX: i64 = 2 * 86_400;
 pub(crate) struct Source {
     pub(crate) seed: u64,
     pub(crate) seller: u64,
-    pub(crate) dataset: Dataset,
+    pub(crate) feed: Feed,
     /// Rows since then may not be complete yet.
     pub(crate) recent_from: MoscowTime,
 }
 
 impl Source {
     fn dice(&self, row: u64) -> Dice {
-        Dice::of(self.seed, Topic::Row, &[self.seller, self.dataset as u64, row])
+        Dice::of(self.seed, Topic::Row, &[self.seller, self.feed as u64, row])
     }
 }
 
@@ -74,9 +73,9 @@ impl Origin {
     }
 
     fn make(self) -> Row {
-        match self.source.dataset {
-            Dataset::Orders => Row::Order(OrderRow::make(self)),
-            Dataset::Sales => Row::Sale(SaleRow::make(self)),
+        match self.source.feed {
+            Feed::Orders => Row::Order(OrderRow::make(self)),
+            Feed::Sales => Row::Sale(SaleRow::make(self)),
         }
     }
 }

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::purchase::{Deal, Money, Purchase};
 use super::{Origin, State};
 use crate::clock::MoscowTime;
-use crate::config::ROWS_MAX;
 use crate::dice::Dice;
+use crate::sizes::ROWS_MAX;
 
 /// In each dozen of rows the last is a return, of one of the ten rows before it. So a sale comes
 /// back at most once, and a return shares its `srid` with a sale.

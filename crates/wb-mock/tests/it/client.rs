@@ -7,6 +7,8 @@ use waitless_wb_mock::{Dataset, DatasetSize, Mock, MockConfig, SellerSizes};
 
 pub(crate) const ORDERS: &str = "/api/v1/supplier/orders";
 pub(crate) const SALES: &str = "/api/v1/supplier/sales";
+/// The datasets that are followed by `lastChangeDate`.
+pub(crate) const FOLLOWED: [Dataset; 2] = [Dataset::Orders, Dataset::Sales];
 pub(crate) const FROM_THE_BEGINNING: &str = "2019-06-20";
 
 /// A configuration whose limits no test can reach.
@@ -44,14 +46,21 @@ impl Client {
 
     pub(crate) fn with_authorization(mock: &Mock, authorization: Option<&str>) -> Self {
         Self {
-            http: reqwest::Client::new(),
+            // Redirects are for tests to look at.
+            http: reqwest::Client::builder()
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .expect("a client"),
             base_url: mock.base_url(),
             authorization: authorization.map(str::to_owned),
         }
     }
 
     pub(crate) fn request(&self, path_and_query: &str) -> reqwest::RequestBuilder {
-        let request = self.http.get(format!("{}{path_and_query}", self.base_url));
+        self.authorized(self.http.get(format!("{}{path_and_query}", self.base_url)))
+    }
+
+    fn authorized(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         match &self.authorization {
             Some(authorization) => request.header("Authorization", authorization),
             None => request,
@@ -60,6 +69,16 @@ impl Client {
 
     pub(crate) async fn get(&self, path_and_query: &str) -> Answer {
         Answer::of(self.request(path_and_query)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_text(path, &body.to_string()).await
+    }
+
+    pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
+        let request = self.http.post(format!("{}{path}", self.base_url)).body(body.to_owned());
+        let request = request.header("Content-Type", "application/json");
+        Answer::of(self.authorized(request)).await
     }
 
     pub(crate) async fn page(&self, path: &str, date_from: &str) -> Vec<Value> {
@@ -96,6 +115,7 @@ pub(crate) fn path_of(dataset: Dataset) -> &'static str {
     match dataset {
         Dataset::Orders => ORDERS,
         Dataset::Sales => SALES,
+        other => panic!("{other} is not followed by lastChangeDate"),
     }
 }
 
@@ -103,6 +123,7 @@ pub(crate) fn key_of(dataset: Dataset, row: &Value) -> String {
     let field = match dataset {
         Dataset::Orders => "srid",
         Dataset::Sales => "saleID",
+        other => panic!("{other} is not followed by lastChangeDate"),
     };
     row[field].as_str().expect("the key is a text").to_owned()
 }

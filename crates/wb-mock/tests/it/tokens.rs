@@ -57,14 +57,14 @@ async fn every_problem_with_a_token_is_a_401_that_names_it() {
             "token is malformed: could not JSON decode claim",
         ),
         (
-            Some(token(&json!({"sid": sid, "exp": noon}))),
+            Some(token(&json!({"sid": sid, "acc": 3, "exp": noon}))),
             "token has invalid claims: token is expired",
         ),
         (
-            Some(token(&json!({"sid": sid, "exp": noon + day, "t": true}))),
+            Some(token(&json!({"sid": sid, "acc": 3, "exp": noon + day, "t": true}))),
             "test token is not allowed here",
         ),
-        (Some(token(&json!({"sid": "nobody", "exp": noon + day}))), "seller is unknown"),
+        (Some(token(&json!({"sid": "nobody", "acc": 3, "exp": noon + day}))), "seller is unknown"),
     ];
     for (authorization, problem) in problems {
         assert_eq!(
@@ -77,7 +77,8 @@ async fn every_problem_with_a_token_is_a_401_that_names_it() {
 #[tokio::test]
 async fn two_tokens_of_one_seller_share_its_buckets() {
     let mock = start(waitless_wb_mock::MockConfig { speed: 1, ..unlimited(5, 100) }).await;
-    let claims = json!({"sid": mock.sellers()[0].sid, "exp": 1_790_856_000 + 86_400});
+    let claims =
+        json!({"sid": mock.sellers()[0].sid, "exp": 1_790_856_000 + 86_400, "acc": 3, "s": 32});
     let first = status_and_detail(&mock, Some(&mock.token(0))).await;
     let second = status_and_detail(&mock, Some(&token(&claims))).await;
     assert_eq!((first.0, second.0), (200, 429));

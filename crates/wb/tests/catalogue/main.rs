@@ -5,6 +5,7 @@ mod published;
 use std::collections::{BTreeMap, BTreeSet};
 
 use waitless_upstream::{Catalogue, Endpoint};
+use waitless_wb::{Dataset, Depth};
 
 use crate::published::{Row, rows};
 
@@ -197,4 +198,56 @@ fn an_account_gets_the_buckets_of_what_it_asks_and_no_others() {
     );
     assert!(groups("base", &["order"]).is_err());
     assert!(groups("gold", &["orders"]).is_err());
+}
+
+/// Masks of tokens that sellers have shown.
+#[test]
+fn categories_are_the_bits_that_tokens_in_the_wild_have() {
+    let catalogue = catalogue();
+    let open = |mask: u64| -> BTreeSet<String> {
+        let open = catalogue.categories().filter(|category| category.is_open_to(mask));
+        open.map(|category| category.name().to_owned()).collect()
+    };
+    let all: BTreeSet<String> = catalogue.categories().map(|one| one.name().to_owned()).collect();
+    assert_eq!(open(1_073_823_486), all);
+    let without_users: BTreeSet<String> =
+        all.iter().filter(|name| *name != "users").cloned().collect();
+    assert_eq!(open(1_073_757_950), without_users);
+    assert_eq!(open(16_126), without_users);
+    assert_eq!(open(1 << 13), BTreeSet::from(["finance", "general"].map(str::to_owned)));
+    assert_eq!(catalogue.read_only_bit(), Some(31), "bit 31 is worth 2^30");
+}
+
+/// The page is for readers, the catalogue for the program: they say the same.
+#[test]
+fn the_page_about_wildberries_tells_of_every_dataset_with_its_limits() {
+    let page = include_str!("../../../../docs/wildberries.md");
+    let catalogue = catalogue();
+    let section = |dataset: Dataset| {
+        let begin = page.find(&format!("\n## {dataset}\n"));
+        let section = &page[begin.unwrap_or_else(|| panic!("no section about {dataset}")) + 1..];
+        section.split("\n## ").next().expect("it is there")
+    };
+    for dataset in Dataset::ALL {
+        for name in dataset.endpoints() {
+            let endpoint = catalogue.endpoint(name).expect("it is there");
+            let tells = |of: Dataset, text: &str| {
+                of.endpoints().contains(name) && section(of).contains(text)
+            };
+            for family in endpoint.families() {
+                let policy = catalogue.policy_of(endpoint, family).expect("a family");
+                let policy = policy.expect("it is open").to_string();
+                let policy = policy.split(" margin").next().expect("a policy");
+                assert!(
+                    Dataset::ALL.into_iter().any(|of| tells(of, policy)),
+                    "{dataset}: {name} has {policy} for {family}"
+                );
+            }
+        }
+        if let Depth::Days(days) = dataset.depth() {
+            assert!(
+                section(dataset).contains(&format!("{days} days")) || dataset == Dataset::Sales
+            );
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What fuzzing has found worth keeping is read again.
 
 mod checks;
+mod report;
 
 use std::{fs, path::Path};
 
@@ -19,4 +20,9 @@ fn replay(target: &str, check: fn(&[u8])) {
 #[test]
 fn what_is_kept_of_tokens_is_read_and_not_shown() {
     replay("token", checks::token);
+}
+
+#[test]
+fn what_is_kept_of_reports_is_read() {
+    replay("report", report::report);
 }

@@ -16,16 +16,20 @@ use crate::{NOON, SELLER, recorder::Recorder, server::Server, token};
 pub(crate) struct Attempts {
     pub(crate) sink: Arc<Recorder>,
     pub(crate) record: JobRecord,
+    dataset: Dataset,
     args: Arc<str>,
     handlers: Handlers,
     /// Permits that an attempt gets before it is parked.
     pub(crate) permits: u32,
+    /// The limit groups of the permits that attempts have asked for, in order.
+    pub(crate) asked: Vec<String>,
 }
 
 /// What an attempt has staged, and what it may still ask for.
 struct Ops {
     permits: Mutex<u32>,
     staged: Mutex<(Option<Arc<str>>, Option<Progress>)>,
+    asked: Mutex<Vec<String>>,
 }
 
 /// What a test may choose; the rest is as it ships.
@@ -55,7 +59,7 @@ impl Attempts {
     }
 
     pub(crate) async fn with(server: &Server, setup: Setup) -> Self {
-        let job = orders_or_sales(setup.dataset);
+        let job = import_of(setup.dataset);
         Self::of_job(&server.base_url(), setup, job).await
     }
 
@@ -71,31 +75,59 @@ impl Attempts {
         store.set_limits(limits, NOON).await.expect("limits");
         let id = store.enqueue(vec![job], NOON).await.expect("a job")[0].id;
         let (record, args) = store.job(id).await.expect("the store").expect("the job");
-        Self { sink, record, args, handlers, permits: 100 }
+        Self {
+            sink,
+            record,
+            dataset: setup.dataset,
+            args,
+            handlers,
+            permits: 100,
+            asked: Vec::new(),
+        }
     }
 
     /// Runs an attempt and saves what it staged, as a worker does.
     pub(crate) async fn run(&mut self) -> HandlerResult {
         let before = (self.record.checkpoint.clone(), Some(self.record.progress));
-        let ops = Arc::new(Ops { permits: self.permits.into(), staged: Mutex::new(before) });
+        let ops = Arc::new(Ops {
+            permits: self.permits.into(),
+            staged: Mutex::new(before),
+            asked: Mutex::default(),
+        });
         let ctx = JobContext::new(self.record.account.clone(), ops.clone());
         let result = self.handlers.call(Arc::new(self.record.clone()), &self.args, ctx).await;
         let staged = ops.staged.lock().expect("no test panics under it").clone();
+        self.asked.append(&mut ops.asked.lock().expect("no test panics under it"));
         (self.record.checkpoint, self.record.progress) = (staged.0, staged.1.unwrap_or_default());
         result
     }
 
+    /// Runs attempts until one ends otherwise than by being put off; answers with the waits too.
+    pub(crate) async fn run_on(&mut self) -> (HandlerResult, Vec<u64>) {
+        let mut waits = Vec::new();
+        loop {
+            match self.run().await {
+                Err(Leave::Snooze { wait_ms }) => waits.push(wait_ms),
+                result => return (result, waits),
+            }
+        }
+    }
+
+    pub(crate) async fn keys(&self) -> Vec<String> {
+        let rows = self.sink.rows(SELLER, self.dataset.as_str()).await;
+        rows.into_iter().map(|(key, _)| key).collect()
+    }
+
     pub(crate) async fn landed(&self) -> usize {
-        let dataset = if self.args.contains("sales") { "sales" } else { "orders" };
-        self.sink.rows(SELLER, dataset).await.len()
+        self.sink.rows(SELLER, self.dataset.as_str()).await.len()
     }
 }
 
 /// An import of two days.
-pub(crate) fn orders_or_sales(dataset: Dataset) -> NewJob {
-    let seller = SELLER.parse().expect("a name");
-    let since = "2026-09-30".parse().expect("a day");
-    plan(&seller, &[dataset], since, NOON).expect("a plan").jobs.remove(0)
+pub(crate) fn import_of(dataset: Dataset) -> NewJob {
+    let since = Some("2026-09-30".parse().expect("a day"));
+    let plan = plan(&token(), &waitless_wb::catalogue(), &[dataset], since, NOON);
+    plan.expect("a plan").jobs.remove(0)
 }
 
 fn setup_limits() -> Vec<(BucketKey, waitless_job::Policy)> {
@@ -106,6 +138,8 @@ fn setup_limits() -> Vec<(BucketKey, waitless_job::Policy)> {
 #[async_trait]
 impl JobOps for Ops {
     async fn permit(&self, needs: Needs) -> Result<Permit, Leave> {
+        let groups = needs.as_slice().iter().map(|need| need.group.to_string());
+        self.asked.lock().expect("no test panics under it").push(groups.collect());
         let mut left = self.permits.lock().expect("no test panics under it");
         *left = left.checked_sub(1).ok_or(Leave::Parked)?;
         Ok(Permit::new(needs, NOON, 60, Arc::default()))

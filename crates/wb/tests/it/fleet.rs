@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use waitless_job::{Clock, JobRecord};
 use waitless_store::{MemoryStore, Store, ops::JobFilter};
 use waitless_upstream::{Client, ClientConfig};
-use waitless_wb::{Connector, Dataset, SellerToken, Tokens, handlers, plan};
+use waitless_wb::{Connector, Dataset, Notice, SellerToken, Tokens, handlers, plan};
 use waitless_wb_mock::{DatasetSize, Mock, MockConfig, SellerSizes};
 use waitless_worker::{StatsSnapshot, Worker};
 
@@ -30,18 +30,30 @@ pub(crate) fn sized(rows: u64, page_rows: u32, speed: u32) -> MockConfig {
 impl Fleet {
     /// With jobs for these datasets of every seller in the queue.
     pub(crate) async fn start(config: MockConfig, datasets: &[Dataset]) -> Self {
+        let token = |mock: &Mock, seller| {
+            SellerToken::parse(&mock.token(seller), NOON).expect("a good token")
+        };
+        Self::with(config, datasets, token).await
+    }
+
+    /// The same with tokens of another kind. Datasets that they do not open are left out.
+    pub(crate) async fn with(
+        config: MockConfig,
+        datasets: &[Dataset],
+        token: impl Fn(&Mock, usize) -> SellerToken,
+    ) -> Self {
         let catalogue = waitless_wb::catalogue().scaled(config.speed, MARGIN_MS).expect("limits");
         let mock = Mock::start(config).await.expect("a free port");
         let (clock, store) = (Clock::starting_at(NOON), Arc::new(MemoryStore::new()));
         let (sink, tokens) = (Recorder::open().await, Tokens::new());
         for seller in mock.sellers() {
-            let token = SellerToken::parse(&mock.token(seller.index), NOON).expect("a good token");
+            let token = token(&mock, seller.index);
             assert_eq!(token.account().as_str(), seller.sid);
-            let limits = catalogue.limits(token.account(), token.family()).expect("a family");
-            store.set_limits(limits, NOON).await.expect("limits");
-            let since = "2026-07-03".parse().expect("a day, 90 days back");
-            let plan = plan(token.account(), datasets, since, NOON).expect("a plan");
-            assert_eq!(plan.notices, []);
+            let plan = plan(&token, &catalogue, datasets, None, NOON).expect("a plan");
+            let is_skipped = |notice: &Notice| matches!(notice, Notice::Skipped { .. });
+            assert!(plan.notices.iter().all(is_skipped), "{:?}", plan.notices);
+            let limits = catalogue.limits_of(token.account(), token.family(), plan.endpoints());
+            store.set_limits(limits.expect("a family"), NOON).await.expect("limits");
             store.enqueue(plan.jobs, NOON).await.expect("jobs");
             tokens.put(token);
         }
@@ -86,11 +98,8 @@ impl Ended {
     pub(crate) async fn check_rows(&self, seller: usize, dataset: waitless_wb_mock::Dataset) {
         let sid = &self.mock.sellers()[seller].sid;
         let landed = self.sink.rows(sid, dataset.name()).await;
-        let mut expected: Vec<_> = self
-            .mock
-            .expected(seller, dataset)
-            .map(|row| (row.key, row.last_change_date.format("%Y-%m-%dT%H:%M:%S").to_string()))
-            .collect();
+        let mut expected: Vec<_> =
+            self.mock.expected(seller, dataset).map(|row| (row.key, row.version)).collect();
         expected.sort();
         assert_eq!(landed.len(), expected.len(), "rows of seller {seller}, {dataset}");
         assert!(landed == expected, "keys and versions of seller {seller}, {dataset}");

@@ -1,6 +1,7 @@
 //! Imports over real HTTP: from the strict stand-in, and from servers that misbehave.
 
 mod attempt;
+mod cabinet;
 mod fleet;
 mod imports;
 mod limits;
@@ -10,6 +11,7 @@ mod refusals;
 #[path = "../../../upstream/tests/it/server.rs"]
 #[allow(dead_code, reason = "shared with the tests of the client, which use all of it")]
 mod server;
+mod steps;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use waitless_job::UnixMillis;
@@ -26,7 +28,7 @@ const SELLER: &str = "b1a4a2c4-5f35-4f8e-9d5c-2f1a3f0c7e11";
 fn token_text(seconds: i64) -> String {
     let part = |text: String| URL_SAFE_NO_PAD.encode(text);
     let exp = NOON.0 / 1_000 + seconds;
-    let claims = format!(r#"{{"sid":"{SELLER}","acc":3,"exp":{exp},"s":62,"t":false}}"#);
+    let claims = format!(r#"{{"sid":"{SELLER}","acc":3,"exp":{exp},"s":0,"t":false}}"#);
     let header = part(r#"{"alg":"ES256","typ":"JWT"}"#.to_owned());
     format!("{header}.{}.{CANARY}", part(claims))
 }

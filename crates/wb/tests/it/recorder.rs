@@ -1,8 +1,11 @@
 //! A sink that notes how its rows came.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -14,6 +17,7 @@ pub(crate) struct Recorder {
     inner: Arc<dyn Sink>,
     batches: AtomicUsize,
     largest: AtomicUsize,
+    bodies: Mutex<HashMap<String, String>>,
     _dir: TempDir,
 }
 
@@ -23,8 +27,8 @@ impl Recorder {
         let dir = tempfile::tempdir().expect("a directory");
         let url = format!("sqlite:{}", dir.path().join("rows.db").display());
         let inner = waitless_sink::open(&url).await.expect("a sink");
-        let (batches, largest) = Default::default();
-        Arc::new(Self { inner, batches, largest, _dir: dir })
+        let (batches, largest, bodies) = Default::default();
+        Arc::new(Self { inner, batches, largest, bodies, _dir: dir })
     }
 
     pub(crate) fn batches(&self) -> usize {
@@ -34,6 +38,11 @@ impl Recorder {
     /// Rows of the largest batch.
     pub(crate) fn largest(&self) -> usize {
         self.largest.load(Ordering::Relaxed)
+    }
+
+    /// The body that came last under a key, of any dataset.
+    pub(crate) fn last_body(&self, key: &str) -> String {
+        self.bodies.lock().expect("no test panics under it")[key].clone()
     }
 
     /// Every key with its version.
@@ -47,6 +56,8 @@ impl Sink for Recorder {
     async fn land(&self, batch: Batch) -> Result<Landed, SinkError> {
         self.batches.fetch_add(1, Ordering::Relaxed);
         self.largest.fetch_max(batch.rows.len(), Ordering::Relaxed);
+        let bodies = batch.rows.iter().map(|row| (row.key.clone(), row.body.get().to_owned()));
+        self.bodies.lock().expect("no test panics under it").extend(bodies);
         self.inner.land(batch).await
     }
 

@@ -4,7 +4,7 @@ use waitless_wb_mock::Mock;
 
 use crate::{
     CANARY, NOON, SELLER,
-    attempt::{Attempts, Setup, orders_or_sales},
+    attempt::{Attempts, Setup, import_of},
     fleet::{Fleet, sized},
     server::{Server, answer},
     token_text,
@@ -39,7 +39,7 @@ async fn a_job_may_not_choose_where_the_token_goes() {
     let elsewhere = Server::start(|_, _| answer("200 OK", &[], "[]")).await;
     let server = Server::start(|_, _| answer("200 OK", &[], "[]")).await;
     let asking = async |base_url: String| {
-        let job = orders_or_sales(Dataset::Orders);
+        let job = import_of(Dataset::Orders);
         let args = job.args.replace('}', &format!(r#","base_url":"{base_url}"}}"#)).into();
         let job = NewJob { args, ..job };
         Attempts::of_job(&server.base_url(), Setup::default(), job).await.run().await
@@ -57,7 +57,7 @@ async fn a_job_may_not_choose_where_the_token_goes() {
 #[tokio::test]
 async fn a_seller_that_the_upstream_does_not_know_is_paused_with_its_words() {
     let mock = Mock::start(sized(5, 5, 600)).await.expect("a free port");
-    let job = orders_or_sales(Dataset::Orders);
+    let job = import_of(Dataset::Orders);
     let mut job = Attempts::of_job(&mock.base_url(), Setup::default(), job).await;
     let reason = reason_of(job.run().await);
     assert!(reason.contains("(401): token problem; seller is unknown; give a new"), "{reason}");

@@ -5,7 +5,8 @@ use chrono::NaiveDate;
 use waitless_job::{AccountId, JobId, JobRecord, JobState, RunId, UnixMillis};
 use waitless_sink::Sink;
 use waitless_store::{Store, model::Run, ops::JobFilter};
-use waitless_wb::Dataset;
+use waitless_upstream::Catalogue;
+use waitless_wb::{Dataset, Notice, SellerToken};
 
 use crate::{
     args::Import,
@@ -23,15 +24,47 @@ pub(crate) struct Plan {
     pub(crate) jobs: Vec<JobId>,
 }
 
+/// What jobs that begin are made from.
+pub(crate) struct Beginning<'a> {
+    pub(crate) token: &'a SellerToken,
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) now: UnixMillis,
+}
+
+/// The datasets that the token opens, and what there is to say about the others, which is said
+/// before anything is done.
+pub(crate) fn reachable(
+    token: &SellerToken,
+    catalogue: &Catalogue,
+    datasets: &[Dataset],
+    since: Option<NaiveDate>,
+    now: UnixMillis,
+) -> Result<(Vec<Dataset>, Vec<Notice>)> {
+    let plan = waitless_wb::plan(token, catalogue, datasets, since, now)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    // A day that is moved up is spoken of when a dataset begins there.
+    let is_shortened = |notice: &Notice| matches!(notice, Notice::Shortened { .. });
+    let notices: Vec<Notice> =
+        plan.notices.into_iter().filter(|notice| !is_shortened(notice)).collect();
+    if plan.datasets.is_empty() {
+        let reasons: Vec<String> = notices.iter().map(Notice::to_string).collect();
+        return Err(Failure::new(Exit::Auth, reasons.join("\n")));
+    }
+    for notice in &notices {
+        eprintln!("note: {notice}");
+    }
+    Ok((plan.datasets, notices))
+}
+
 /// Finds or enqueues a job for each dataset.
 pub(crate) async fn make(
     store: &dyn Store,
     sink: &dyn Sink,
     args: &Import,
-    account: &AccountId,
+    beginning: &Beginning<'_>,
     datasets: &[Dataset],
-    now: UnixMillis,
 ) -> Result<Plan> {
+    let (account, now) = (beginning.token.account(), beginning.now);
     let known = jobs_of(store, account).await?;
     let newest = |dataset| known.iter().rev().find(|job| dataset_of(job) == Some(dataset));
     let is_open = |job: &JobRecord| !matches!(job.state, JobState::Succeeded);
@@ -61,11 +94,11 @@ pub(crate) async fn make(
             Some(job) if unfinished.is_some() && job.run == Some(run) && has_rows => job.id,
             last => {
                 let since = match (args.since, last) {
-                    (Some(day), _) => day,
+                    (Some(day), _) => Some(day),
                     (None, Some(last)) if has_rows => after(last, dataset, now),
-                    (None, _) => waitless_wb::deepest_day(now),
+                    (None, _) => None,
                 };
-                begin(store, account, dataset, since, run, now).await?
+                begin(store, beginning, dataset, since, run).await?
             }
         };
         jobs.push(job);
@@ -104,32 +137,31 @@ async fn go_on(
 
 async fn begin(
     store: &dyn Store,
-    account: &AccountId,
+    beginning: &Beginning<'_>,
     dataset: Dataset,
-    since: NaiveDate,
+    since: Option<NaiveDate>,
     run: RunId,
-    now: UnixMillis,
 ) -> Result<JobId> {
-    let plan = waitless_wb::plan(account, &[dataset], since, now)
+    let &Beginning { token, catalogue, now } = beginning;
+    let plan = waitless_wb::plan(token, catalogue, &[dataset], since, now)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     for notice in &plan.notices {
-        eprintln!("note: {notice}");
+        if matches!(notice, Notice::Shortened { .. }) {
+            eprintln!("note: {notice}");
+        }
     }
     let jobs = plan.jobs.into_iter().map(|job| job.run(run)).collect();
     Ok(store.enqueue(jobs, now).await?[0].id)
 }
 
-/// The day up to which the last import of a dataset came.
-fn after(last: &JobRecord, dataset: Dataset, now: UnixMillis) -> NaiveDate {
-    let deepest = waitless_wb::deepest_day(now);
-    let cursor = last.checkpoint.as_deref();
-    let cursor = cursor.and_then(|json| serde_json::from_str::<waitless_wb::Cursor>(json).ok());
-    let Some(cursor) = cursor else { return deepest };
-    let day = cursor.date_from.day().max(deepest);
+/// The day from which a dataset goes on that was imported before; none if all of it is fetched
+/// again.
+fn after(last: &JobRecord, dataset: Dataset, now: UnixMillis) -> Option<NaiveDate> {
+    let day = dataset.next_day(last.checkpoint.as_deref()?)?.max(dataset.deepest_day(now));
     eprintln!(
         "{dataset}: goes on from {day}, where the last import ended; --since fetches more again"
     );
-    day
+    Some(day)
 }
 
 /// Every job of an account, oldest first.
@@ -152,6 +184,6 @@ async fn jobs_of(store: &dyn Store, account: &AccountId) -> Result<Vec<JobRecord
 
 /// The dataset that a job imports.
 pub(crate) fn dataset_of(job: &JobRecord) -> Option<Dataset> {
-    let group = job.needs.as_slice().first()?.group.as_str();
-    Dataset::ALL.into_iter().find(|dataset| dataset.group().as_str() == group)
+    let (_, dataset) = job.unique_key.as_deref()?.rsplit_once('/')?;
+    dataset.parse().ok()
 }

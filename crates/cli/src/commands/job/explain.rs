@@ -89,7 +89,11 @@ pub(super) fn headline(
                         Some(bucket) => format!("limit {}", around.bucket_text(bucket)),
                         None => format!("account {}", around.account_text(&job.account)),
                     };
-                    format!("{what} is paused: {}", printable(reason))
+                    format!(
+                        "{what} is paused: {}; when that is mended: waitless account resume {}",
+                        printable(reason),
+                        around.account_text(&job.account)
+                    )
                 }
                 Some(BlockedBy::Slots) | None => {
                     format!("{place} in line for a slot; its tokens are there")

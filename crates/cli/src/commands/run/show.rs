@@ -69,11 +69,18 @@ pub(super) fn text(detail: &RunDetail, is_wide: bool) -> String {
     let unless = if detail.paused.is_empty() || run.eta.is_none() {
         ""
     } else {
-        ", counted as if no account were paused"
+        ", counted without what is paused"
     };
     line("ETA", &format!("{}{unless}", eta_text(run)));
     for paused in &detail.paused {
-        line("paused", &format!("account {}: {}", paused.account_text, printable(&paused.reason)));
+        let what = match &paused.bucket {
+            Some(bucket) => format!("limit {}/{}", paused.account_text, bucket.group),
+            None => format!("account {}", paused.account_text),
+        };
+        line("paused", &format!("{what}: {}", printable(&paused.reason)));
+    }
+    if let Some(paused) = detail.paused.first() {
+        line("", &format!("when that is mended: waitless account resume {}", paused.account_text));
     }
     if run.eta.is_some() || !detail.buckets.is_empty() {
         text.push('\n');

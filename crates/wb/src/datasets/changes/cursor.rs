@@ -1,26 +1,18 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{MoscowTime, page::Page};
+use crate::{
+    MoscowTime,
+    source::{Next, Page},
+};
 
-/// How far an import has come: its checkpoint.
+/// How far the rows' last changes have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     /// Rows changed before that time have landed. The next request asks from it on.
-    pub date_from: MoscowTime,
+    pub(crate) date_from: MoscowTime,
     /// Requests in a row that have brought something new without getting beyond it.
     #[serde(default)]
-    pub standing: u32,
-}
-
-/// What an import does after a page.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// It asks from there on.
-    Ask(Cursor),
-    /// It has everything.
-    End,
-    /// It cannot go on without losing rows: a dead letter with this reason.
-    Stuck(String),
+    standing: u32,
 }
 
 /// How often a cursor may stand still although something new came. Once is usual: the cap has cut
@@ -29,8 +21,7 @@ const STANDING_MAX: u32 = 5;
 
 impl Cursor {
     /// The beginning.
-    #[must_use]
-    pub fn at(date_from: MoscowTime) -> Self {
+    pub(crate) fn at(date_from: MoscowTime) -> Self {
         Self { date_from, standing: 0 }
     }
 
@@ -44,13 +35,13 @@ impl Cursor {
     ///
     /// A page that gets nowhere *and* is large is another matter: more rows of that second may be
     /// hidden behind the cap, no request would ever bring them, and going on would lose them.
-    pub(crate) fn after(&self, page: &Page, full_rows: u64) -> Next {
+    pub(super) fn after(&self, page: &Page<Option<MoscowTime>>, full_rows: u64) -> Next<Self> {
         if page.rows == 0 {
             return Next::End;
         }
         let from = self.date_from;
-        let Some(last) = page.last else {
-            return Next::Stuck(format!(
+        let Some(last) = page.seen else {
+            return Next::stuck(format!(
                 "none of the {} rows from {from} on says when it last changed, so there is no way \
                  on: look at the quarantine for what they say instead",
                 page.rows
@@ -60,13 +51,13 @@ impl Cursor {
             return Next::Ask(Self::at(last));
         }
         if last < from {
-            return Next::Stuck(format!(
+            return Next::stuck(format!(
                 "asked for rows from {from} on, the upstream sent a page that ends with one of \
                  {last}: going on there would go round in circles"
             ));
         }
         if page.rows.saturating_mul(2) >= full_rows {
-            return Next::Stuck(format!(
+            return Next::stuck(format!(
                 "all of the {} rows from {from} on have changed in that very second, and there may \
                  be more behind the upstream's cap, which no request by last change would bring: \
                  fetch that day by hand with flag=1, and import from the next day on",
@@ -77,7 +68,7 @@ impl Cursor {
             return Next::End;
         }
         if self.standing >= STANDING_MAX {
-            return Next::Stuck(format!(
+            return Next::stuck(format!(
                 "the rows of {from} were different each of {} times they were asked for",
                 self.standing + 1
             ));
@@ -96,11 +87,11 @@ mod tests {
         format!("2026-10-01T10:00:{seconds:02}").parse().unwrap()
     }
 
-    fn page(rows: u64, last: u32, changed: u64) -> Page {
-        Page { rows, last: Some(time(last)), changed, ..Page::default() }
+    fn page(rows: u64, last: u32, changed: u64) -> Page<Option<MoscowTime>> {
+        Page { rows, seen: Some(time(last)), changed, ..Page::default() }
     }
 
-    fn after(page: &Page) -> Next {
+    fn after(page: &Page<Option<MoscowTime>>) -> Next<Cursor> {
         Cursor::at(time(30)).after(page, FULL)
     }
 
@@ -124,9 +115,18 @@ mod tests {
     }
 
     #[test]
+    fn a_checkpoint_of_the_first_version_can_be_read() {
+        let saved = r#"{"date_from":"2026-10-01T10:00:30"}"#;
+        assert_eq!(serde_json::from_str::<Cursor>(saved).unwrap(), Cursor::at(time(30)));
+        let saved = r#"{"date_from":"2026-10-01T10:00:30","standing":2}"#;
+        let again = Cursor { standing: 2, ..Cursor::at(time(30)) };
+        assert_eq!(serde_json::to_string(&again).unwrap(), saved);
+    }
+
+    #[test]
     fn what_would_lose_rows_or_never_end_stops() {
-        let stuck = |next: Next, words: &str| match next {
-            Next::Stuck(reason) => assert!(reason.contains(words), "{reason}"),
+        let stuck = |next: Next<Cursor>, words: &str| match next {
+            Next::Stuck { reason, .. } => assert!(reason.contains(words), "{reason}"),
             other => panic!("{words}: {other:?}"),
         };
         // As large as a page can be, and all of one second: also if it has landed before.

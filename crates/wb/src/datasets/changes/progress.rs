@@ -7,7 +7,7 @@ use crate::MoscowTime;
 ///
 /// Rows spread evenly enough over the days; a seller that has begun in the middle of them looks
 /// slow at first and fast later.
-pub(crate) fn requests_total(
+pub(super) fn requests_total(
     done: u64,
     since: MoscowTime,
     cursor: MoscowTime,

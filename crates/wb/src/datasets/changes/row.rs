@@ -3,15 +3,16 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{Dataset, MoscowTime};
+use super::Kind;
+use crate::MoscowTime;
 
 /// What was found in a row.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(super) struct Head {
     /// When it last changed, if that can be read.
-    pub(crate) changed_at: Option<MoscowTime>,
+    pub(super) changed_at: Option<MoscowTime>,
     /// Its natural key, or why it goes to the quarantine.
-    pub(crate) key: Result<String, String>,
+    pub(super) key: Result<String, String>,
 }
 
 /// The fields looked at. Each stays raw, so that one of an odd type does not spoil the others.
@@ -34,7 +35,7 @@ struct Fields<'a> {
 impl Head {
     /// Reads a row. Its key is `srid` for orders; for sales `saleID`, which is not the same for a
     /// sale and its return where `srid` is.
-    pub(crate) fn of(dataset: Dataset, row: &RawValue) -> Self {
+    pub(super) fn of(kind: Kind, row: &RawValue) -> Self {
         let fields: Fields<'_> = match serde_json::from_str(row.get()) {
             Ok(fields) => fields,
             Err(error) => {
@@ -45,9 +46,9 @@ impl Head {
             None => Err("no `lastChangeDate`".to_owned()),
             Some(text) => text.parse().map_err(|error| format!("`lastChangeDate`: {error}")),
         };
-        let key = match dataset {
-            Dataset::Orders => text(fields.srid).ok_or_else(|| "no `srid`".to_owned()),
-            Dataset::Sales => sale_key(&fields),
+        let key = match kind {
+            Kind::Orders => text(fields.srid).ok_or_else(|| "no `srid`".to_owned()),
+            Kind::Sales => sale_key(&fields),
         };
         // A row without a version would overwrite newer ones, or never be overwritten.
         match changed_at {
@@ -88,9 +89,9 @@ fn text(field: Option<&RawValue>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn key(dataset: Dataset, row: &str) -> Result<String, String> {
+    fn key(kind: Kind, row: &str) -> Result<String, String> {
         let row = RawValue::from_string(row.to_owned()).expect("it is JSON");
-        Head::of(dataset, &row).key
+        Head::of(kind, &row).key
     }
 
     const AT: &str = r#""lastChangeDate":"2026-10-01T10:00:00""#;
@@ -98,17 +99,17 @@ mod tests {
     #[test]
     fn orders_are_keyed_by_srid_and_sales_by_sale_id() {
         let row = format!(r#"{{{AT},"srid":"a.1","saleID":"S9","new":[1,{{}}]}}"#);
-        assert_eq!(key(Dataset::Orders, &row), Ok("a.1".to_owned()));
-        assert_eq!(key(Dataset::Sales, &row), Ok("S9".to_owned()));
+        assert_eq!(key(Kind::Orders, &row), Ok("a.1".to_owned()));
+        assert_eq!(key(Kind::Sales, &row), Ok("S9".to_owned()));
         let row = RawValue::from_string(row).unwrap();
-        let at = Head::of(Dataset::Sales, &row).changed_at.unwrap();
+        let at = Head::of(Kind::Sales, &row).changed_at.unwrap();
         assert_eq!(at.to_string(), "2026-10-01T10:00:00");
     }
 
     #[test]
     fn a_sale_without_its_id_is_keyed_by_srid_and_what_it_is() {
         let with = |amounts: &str| {
-            key(Dataset::Sales, &format!(r#"{{{AT},"srid":"a.1","saleID":null,{amounts}}}"#))
+            key(Kind::Sales, &format!(r#"{{{AT},"srid":"a.1","saleID":null,{amounts}}}"#))
         };
         assert_eq!(with(r#""forPay":0,"finishedPrice":12.5"#), Ok("a.1/S".to_owned()));
         assert_eq!(with(r#""forPay":-1284.01"#), Ok("a.1/R".to_owned()));
@@ -117,20 +118,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_keyed_says_why() {
-        for (dataset, row, reason) in [
-            (Dataset::Orders, format!("{{{AT}}}"), "no `srid`"),
-            (Dataset::Orders, format!(r#"{{{AT},"srid":""}}"#), "no `srid`"),
-            (Dataset::Orders, format!(r#"{{{AT},"srid":17}}"#), "no `srid`"),
-            (Dataset::Sales, format!("{{{AT}}}"), "neither `saleID` nor `srid`"),
-            (Dataset::Orders, r#"{"srid":"a"}"#.to_owned(), "no `lastChangeDate`"),
+        for (kind, row, reason) in [
+            (Kind::Orders, format!("{{{AT}}}"), "no `srid`"),
+            (Kind::Orders, format!(r#"{{{AT},"srid":""}}"#), "no `srid`"),
+            (Kind::Orders, format!(r#"{{{AT},"srid":17}}"#), "no `srid`"),
+            (Kind::Sales, format!("{{{AT}}}"), "neither `saleID` nor `srid`"),
+            (Kind::Orders, r#"{"srid":"a"}"#.to_owned(), "no `lastChangeDate`"),
             (
-                Dataset::Orders,
+                Kind::Orders,
                 r#"{"srid":"a","lastChangeDate":"2026-10-01T10:00:00Z"}"#.to_owned(),
                 "`lastChangeDate`: `2026-10-01T10:00:00Z` is no Moscow time",
             ),
-            (Dataset::Orders, "17".to_owned(), "it is no row"),
+            (Kind::Orders, "17".to_owned(), "it is no row"),
         ] {
-            let problem = key(dataset, &row).unwrap_err();
+            let problem = key(kind, &row).unwrap_err();
             assert!(problem.starts_with(reason), "{row}: {problem}");
         }
     }
