@@ -46,11 +46,11 @@ pub(crate) fn message(body: &[u8], fields: &[String], credential: &Credential) -
             _ => None,
         })
     });
-    match named {
+    let shown = match named {
         Some(named) => printable(&named, credential, MESSAGE_CHARS),
-        None if text.trim().is_empty() => "no message".to_owned(),
         None => printable(&text, credential, BEGINNING_CHARS),
-    }
+    };
+    if shown.is_empty() { "no message".to_owned() } else { shown }
 }
 
 /// An error of the HTTP library and its causes in one line, without the URL (which has the query in
@@ -89,5 +89,7 @@ mod tests {
         assert_eq!(message(r#"{"errors":"dateFrom: not valid"}"#), "dateFrom: not valid");
         assert_eq!(message("<html>gone"), "<html>gone");
         assert_eq!(message(""), "no message");
+        assert_eq!(message("\0\0"), "no message");
+        assert_eq!(message(r#"{"detail":"\u0000","errors":["\u0000"]}"#), "no message");
     }
 }
