@@ -87,8 +87,7 @@ use crate::Hints;
 /// path = "/v1/reports/{id}"               # with places that a request fills in
 /// limits = "3/min"                        # a bucket of its own, here for all families
 /// families = ["full"]                     # optional: only these are let in
-/// daily_cap = { requests = 20, utc_offset = "+03:00" }   # optional: of a day from midnight there;
-///                                         # makes a second bucket, `report.day`
+/// daily_cap = { requests = 20, utc_offset = "+03:00" }   # optional: of a day from midnight there
 /// deprecated = true                       # optional, default false
 /// removed = 2026-12-31                    # optional: the day on which it is switched off
 /// replaced_by = "prices.get"              # optional: the endpoint to ask instead
