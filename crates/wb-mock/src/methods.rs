@@ -400,4 +400,43 @@ mod tests {
             assert_eq!(*bucket, method.bucket, "{}", method.path);
         }
     }
+
+    /// As the README writes it: `15 min, 1`.
+    fn written(limit: Limit) -> String {
+        let Limit { interval_ms, burst } = limit;
+        let interval = match interval_ms {
+            HOUR.. => format!("{} h", interval_ms / HOUR),
+            MINUTE.. => format!("{} min", interval_ms / MINUTE),
+            SECOND.. => format!("{} s", interval_ms / SECOND),
+            _ => format!("{interval_ms} ms"),
+        };
+        format!("{interval}, {burst}")
+    }
+
+    /// Whether a line of the README's table is about the path, whose beginning it may leave out.
+    fn is_about(line: &str, path: &str) -> bool {
+        line.split('`').skip(1).step_by(2).any(|code| {
+            let written = code.trim_start_matches("GET ").trim_start_matches("POST ");
+            let end = written.trim_start_matches("...");
+            written == path || (end.starts_with('/') && path.ends_with(end))
+        })
+    }
+
+    #[test]
+    fn the_readme_has_every_method_with_its_limits() {
+        let readme = include_str!("../README.md");
+        for Method { path, bucket, .. } in METHODS {
+            let full = written(bucket.full);
+            let base = match bucket.base {
+                Some(base) if base == bucket.full => "the same".to_owned(),
+                Some(base) => written(base),
+                None => "closed".to_owned(),
+            };
+            let limits = |line: &str| {
+                line.contains(&format!("| {full}")) && line.contains(&format!("| {base}"))
+            };
+            let mut lines = readme.lines().filter(|line| is_about(line, path));
+            assert!(lines.any(limits), "{path}: {full} | {base}");
+        }
+    }
 }
