@@ -4,7 +4,9 @@
 use waitless_job::JobState;
 use waitless_upstream::Secret;
 use waitless_wb::{Dataset, SellerToken};
-use waitless_wb_mock::{CabinetSizes, Dataset as Served, Family, Mock, MockConfig, TokenOptions};
+use waitless_wb_mock::{
+    CabinetSizes, Dataset as Served, Family, Faults, Mock, MockConfig, TokenOptions,
+};
 
 use crate::{
     NOON,
@@ -108,4 +110,22 @@ async fn a_base_token_with_its_clients_secret_brings_everything() {
     let ended = Fleet::with(config, &Dataset::ALL, with_secret).await.run().await;
     assert_eq!(ended.jobs.len(), Dataset::ALL.len());
     check(&ended, &Dataset::ALL).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_that_come_to_nothing_cost_requests_and_no_rows() {
+    let tasks = [Dataset::Remains, Dataset::Acceptance, Dataset::FunnelCsv];
+    for fate in ["expired", "purged", "canceled", "unknown"] {
+        // A task takes three to five requests, so that another step of one is met each time.
+        let script = format!("[[faults]]\nplay = {{ task = \"{fate}\" }}\nevery = 5\n");
+        let faults = Faults::read(&script).expect("a script");
+        let cabinet = CabinetSizes { products: 20..=20, ..CabinetSizes::default() };
+        let config = MockConfig { cabinet, faults, ..sized(50, 40, 3_600) };
+        let ended = Fleet::start(config, &tasks).await.run().await;
+        check(&ended, &tasks).await;
+        let fewest: u64 =
+            tasks.iter().map(|task| ended.mock.import_requests(0, served(*task))).sum();
+        assert!(ended.mock.summary().requests > fewest, "{fate} was met");
+        assert!(ended.jobs.iter().all(|job| job.attempts == 1), "{fate} is no failed attempt");
+    }
 }
