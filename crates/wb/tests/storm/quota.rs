@@ -43,7 +43,10 @@ async fn a_hidden_client_costs_a_429_for_each_token_at_most_and_none_after_it_ha
         audit.iter().filter(|entry| entry.arrival_us > stops_us).collect();
     // The one that was due while it still took tokens.
     let refused_later = later.iter().filter(|entry| entry.status == 429).count();
-    println!("hidden client: {ledger}; after it stopped {} requests, {refused_later} refused", later.len());
+    println!(
+        "hidden client: {ledger}; after it stopped {} requests, {refused_later} refused",
+        later.len()
+    );
     ledger.check("hidden client");
     assert!(ledger.hidden >= 10, "{}", ledger.hidden);
     assert!(ledger.refused <= ledger.hidden);
@@ -63,8 +66,7 @@ async fn an_upstream_that_gives_a_quarter_less_refuses_few_with_headers_and_with
         )
     };
     let script = rule(0, true) + &rule(1, false);
-    let config =
-        MockConfig { sellers: 2, faults: faults(&script), ..sized(5_600, 20, 1_000) };
+    let config = MockConfig { sellers: 2, faults: faults(&script), ..sized(5_600, 20, 1_000) };
     let ended = Fleet::start(config, &[Dataset::Orders]).await.run().await;
     let ledger = Ledger::of(&ended).await;
     println!("a quarter less: {ledger}");

@@ -62,9 +62,8 @@ fn refused_by_category(mock: &Mock) -> HashMap<Category, u64> {
     let mut refused = HashMap::new();
     for entry in mock.audit().iter().filter(|entry| entry.fault == Some("status")) {
         let mut methods = METHODS.iter();
-        let method = methods.find(|method| {
-            method.path == entry.path && method.verb.name() == entry.verb
-        });
+        let method =
+            methods.find(|method| method.path == entry.path && method.verb.name() == entry.verb);
         let category = method.expect("one of the stand-in's").service.category;
         *refused.entry(category.expect("it has one")).or_default() += 1;
     }

@@ -124,11 +124,13 @@ async fn ten_thousand_requests_in_all_weathers_lose_nothing() {
 
     let ledger = Ledger::of(&ended).await;
     let mended = mended.lock().expect("no panic under it");
-    let kinds: BTreeMap<String, usize> = mended.dead.iter().fold(BTreeMap::new(), |mut kinds, why| {
-        let kind = ["(400)", "(409)", "came to nothing"].into_iter().find(|kind| why.contains(kind));
-        *kinds.entry(kind.unwrap_or(why).to_owned()).or_default() += 1;
-        kinds
-    });
+    let kinds: BTreeMap<String, usize> =
+        mended.dead.iter().fold(BTreeMap::new(), |mut kinds, why| {
+            let kind =
+                ["(400)", "(409)", "came to nothing"].into_iter().find(|kind| why.contains(kind));
+            *kinds.entry(kind.unwrap_or(why).to_owned()).or_default() += 1;
+            kinds
+        });
     println!("seed {SEED}, {:.1} s: {ledger}", begun.elapsed().as_secs_f64());
     println!("mended: dead letters {kinds:?}, limits resumed {}", mended.resumed);
 
@@ -139,8 +141,18 @@ async fn ten_thousand_requests_in_all_weathers_lose_nothing() {
     assert!(ledger.requests >= REQUESTS_MIN, "{}", ledger.requests);
     let played: BTreeSet<&str> = ledger.faults.keys().copied().collect();
     let all = [
-        "bad-gzip", "cut", "flood", "hang", "hidden-client", "html", "limited", "lower-limit",
-        "redirect", "slow", "status", "task",
+        "bad-gzip",
+        "cut",
+        "flood",
+        "hang",
+        "hidden-client",
+        "html",
+        "limited",
+        "lower-limit",
+        "redirect",
+        "slow",
+        "status",
+        "task",
     ];
     assert_eq!(played, all.into());
     let is_known = |kind: &String| ["(400)", "(409)", "came to nothing"].contains(&kind.as_str());
