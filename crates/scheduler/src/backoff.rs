@@ -1,32 +1,51 @@
 use waitless_job::{JobId, UnixMillis};
 
-/// Longest pause between two attempts: one hour.
-pub const RETRY_MS_MAX: u64 = 3_600_000;
-
-/// When a job whose attempt failed is tried again; `attempts` have failed in a row before.
+/// How long a job stays away whose attempt failed: longer with each failure in a row. Times are in
+/// milliseconds.
 ///
-/// Pauses of 2, 4, 8, 16, 32 s ..., at most [`RETRY_MS_MAX`], each up to a quarter longer by an
-/// amount that follows from the job and the attempt: jobs that failed together come back apart,
-/// and the same job always at the same moment.
+/// Pauses of 2, 4, 8, 16, 32 s ..., at most an hour, unless told otherwise. Each is up to a quarter
+/// longer by an amount that follows from the job and the attempt: jobs that failed together come
+/// back apart, and the same job always at the same moment.
 ///
 /// ```
 /// use waitless_job::{JobId, UnixMillis};
-/// use waitless_scheduler::{RETRY_MS_MAX, retry_at};
+/// use waitless_scheduler::Backoff;
 ///
-/// let now = UnixMillis(0);
+/// let (backoff, now) = (Backoff::default(), UnixMillis(0));
+/// assert_eq!((backoff.first_ms, backoff.ms_max), (2_000, 3_600_000));
+///
 /// let job = JobId::new(now);
-/// let pause = |attempts| retry_at(job, attempts, now).since(now);
+/// let pause = |attempts| backoff.retry_at(job, attempts, now).since(now);
 /// assert!((2_000..=2_500).contains(&pause(0)));
 /// assert!((32_000..=40_000).contains(&pause(4)));
-/// assert!((RETRY_MS_MAX..=RETRY_MS_MAX * 5 / 4).contains(&pause(40)));
+/// assert!((3_600_000..=4_500_000).contains(&pause(40)));
 /// ```
-#[must_use]
-pub fn retry_at(job: JobId, attempts: u32, now: UnixMillis) -> UnixMillis {
-    let pause_ms = 2_000_u64.saturating_mul(1 << attempts.min(32)).min(RETRY_MS_MAX);
-    // The low bits of a version 7 UUID are random; a multiplication by a large odd number spreads
-    // what the attempt changes over the high ones.
-    let (_, low) = job.0.as_u64_pair();
-    let spread = low.wrapping_add(u64::from(attempts)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    let extra_ms = (pause_ms / 4) * spread / u64::from(u32::MAX);
-    now.plus(pause_ms + extra_ms)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// The pause after one failure; each further one in a row doubles it. Default 2,000.
+    pub first_ms: u64,
+    /// The longest pause, before it is made up to a quarter longer. Default 3,600,000.
+    pub ms_max: u64,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { first_ms: 2_000, ms_max: 3_600_000 }
+    }
+}
+
+impl Backoff {
+    /// When a job whose attempt failed is tried again; `attempts` have failed in a row before.
+    #[must_use]
+    pub fn retry_at(&self, job: JobId, attempts: u32, now: UnixMillis) -> UnixMillis {
+        let pause_ms = self.first_ms.saturating_mul(1 << attempts.min(32)).min(self.ms_max);
+        // The low bits of a version 7 UUID are random; a multiplication by a large odd number
+        // spreads what the attempt changes over the high ones.
+        let (_, low) = job.0.as_u64_pair();
+        let spread =
+            low.wrapping_add(u64::from(attempts)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let extra_ms = u128::from(pause_ms / 4) * u128::from(spread) / u128::from(u32::MAX);
+        let extra_ms = u64::try_from(extra_ms).expect("at most a quarter");
+        now.plus(pause_ms.saturating_add(extra_ms))
+    }
 }

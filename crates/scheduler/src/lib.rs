@@ -1,7 +1,7 @@
 //! What is decided about jobs, as pure functions of values and `now`.
 //!
 //! - [`dispatch`]: which of the due lanes get the free slots;
-//! - [`retry_at`]: when a failed attempt is made again;
+//! - [`Backoff`]: when a failed attempt is made again;
 //! - [`explain`]: why a job waits, and until when;
 //! - [`eta`]: when a run ends, and which bucket decides it.
 
@@ -11,7 +11,7 @@ mod eta;
 mod explain;
 mod run;
 
-pub use backoff::{RETRY_MS_MAX, retry_at};
+pub use backoff::Backoff;
 pub use dispatch::{Free, dispatch};
 pub use eta::{Binding, BucketLoad, BucketTime, Eta, SlotLoad, eta};
 pub use explain::{Explanation, Reason, Situation, explain, level_hundredths, slower_policy};

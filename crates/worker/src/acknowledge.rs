@@ -11,7 +11,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 use waitless_job::{Clock, JobState, Leave};
-use waitless_scheduler::retry_at;
+use waitless_scheduler::Backoff;
 use waitless_store::ops::{Outcome, Settled};
 
 use crate::{
@@ -30,6 +30,7 @@ pub struct AcknowledgeLayer {
     pub(crate) shutdown: Shutdown,
     pub(crate) stats: Arc<Stats>,
     pub(crate) handler_timeout: Duration,
+    pub(crate) backoff: Backoff,
 }
 
 impl<S> Layer<S> for AcknowledgeLayer {
@@ -153,7 +154,8 @@ impl AcknowledgeLayer {
                 (Outcome::Snooze { until: now.plus(wait_ms) }, Ended::Snoozed)
             }
             (None, End::Left(Leave::Retry { error })) => {
-                let at = retry_at(session.record.id, session.failed_before(), now);
+                let failed_before = session.failed_before();
+                let at = self.backoff.retry_at(session.record.id, failed_before, now);
                 warn!(error, retry_in_ms = at.since(now), "the attempt failed");
                 (Outcome::Retry { at, error: error.into() }, Ended::Failed)
             }

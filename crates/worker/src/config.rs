@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 
 use waitless_job::{AccountId, WorkerName};
+use waitless_scheduler::Backoff;
 
 /// What a worker is given. Times are in milliseconds.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct WorkerConfig {
     pub lease_ms: u64,
     /// How long one attempt may take before it counts as failed. Default 600,000.
     pub handler_timeout_ms: u64,
+    /// How long a job stays away whose attempt failed. Default as [`Backoff`] says.
+    pub backoff: Backoff,
     /// How long running jobs may go on after the worker was asked to stop; then they are handed
     /// back, which takes up to 3,000 more. Default 20,000.
     pub grace_ms: u64,
@@ -36,6 +39,7 @@ impl Default for WorkerConfig {
             only: None,
             lease_ms: 60_000,
             handler_timeout_ms: 600_000,
+            backoff: Backoff::default(),
             grace_ms: 20_000,
             keep_ended_ms: 7 * 24 * 3_600_000,
         }

@@ -51,4 +51,5 @@ pub use error::WorkerError;
 pub use granted::Granted;
 pub use service::HandlerService;
 pub use stats::{Stats, StatsSnapshot};
+pub use waitless_scheduler::Backoff;
 pub use worker::Worker;

@@ -134,6 +134,7 @@ impl<L> Worker<L> {
             shutdown: shutdown.clone(),
             stats: self.stats,
             handler_timeout: Duration::from_millis(self.config.handler_timeout_ms),
+            backoff: self.config.backoff,
         };
 
         let claiming = tokio::spawn(claimer.run());

@@ -1,19 +1,26 @@
 use proptest::prelude::*;
-use waitless_job::UnixMillis;
-use waitless_scheduler::{RETRY_MS_MAX, retry_at};
+use waitless_job::{JobId, UnixMillis};
+use waitless_scheduler::Backoff;
 
 use crate::scene::{NOW, job_id};
+
+/// The longest pause.
+const MS_MAX: u64 = 3_600_000;
+
+fn retry_at(job: JobId, attempts: u32, now: UnixMillis) -> UnixMillis {
+    Backoff::default().retry_at(job, attempts, now)
+}
 
 /// The shortest pause after so many failures, by doubling.
 fn pause_ms_min(attempts: u32) -> u64 {
     let mut pause_ms = 2_000;
     for _ in 0..attempts {
-        if pause_ms >= RETRY_MS_MAX {
+        if pause_ms >= MS_MAX {
             break;
         }
         pause_ms *= 2;
     }
-    pause_ms.min(RETRY_MS_MAX)
+    pause_ms.min(MS_MAX)
 }
 
 fn any_attempts() -> impl Strategy<Value = u32> {
@@ -76,5 +83,22 @@ fn jobs_that_met_once_do_not_meet_at_every_attempt() {
     let pauses = |job| (0..8).map(move |attempts| retry_at(job_id(job), attempts, NOW));
     for job in 1..1_000 {
         assert!(pauses(0).ne(pauses(job)), "jobs 0 and {job} come back together each time");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_first_and_longest_pause_is_kept_to(
+        first_ms in any::<u64>(),
+        ms_max in any::<u64>(),
+        job in any::<u64>(),
+        attempts in any_attempts(),
+    ) {
+        let backoff = Backoff { first_ms, ms_max };
+        let pause_ms = backoff.retry_at(job_id(job), attempts, UnixMillis(0)).since(UnixMillis(0));
+        let least_ms = first_ms.saturating_mul(1 << attempts.min(32)).min(ms_max);
+        // The calendar ends before the whole numbers do.
+        prop_assert!(pause_ms >= least_ms.min(i64::MAX as u64));
+        prop_assert!(pause_ms <= least_ms.saturating_add(least_ms / 4));
     }
 }
