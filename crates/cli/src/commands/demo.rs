@@ -17,7 +17,7 @@ use crate::{
     commands::{account::enter, mock, wall_time},
     digitize::{Digitization, Driven},
     exit::{Exit, Failure},
-    format::{millis, seconds, span, thousands},
+    format::{count, millis, seconds, span, thousands},
     open, output,
     verify::{self, Landing},
     views::Skipped,
@@ -279,7 +279,7 @@ fn text(summary: &Summary) -> String {
     };
     format!(
         "\n{skipped}{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice or unknown\n\
-         {sellers} sellers, {datasets} datasets, {requests} requests in {makespan} ({ratio:.3} x the \
+         {sellers}, {datasets}, {requests} in {makespan} ({ratio:.3} x the \
          {bound} that the limits allow)\n\
          {faults}429s from the marketplace: {refused}\n\
          slot seconds spent waiting: {waiting:.1}\n\
@@ -291,9 +291,9 @@ fn text(summary: &Summary) -> String {
         expected = thousands(summary.rows_expected),
         missing = thousands(summary.rows_missing),
         duplicated = thousands(summary.rows_duplicated),
-        sellers = summary.sellers,
-        datasets = summary.datasets,
-        requests = thousands(summary.requests),
+        sellers = count(u64::from(summary.sellers), "seller"),
+        datasets = count(summary.datasets, "dataset"),
+        requests = count(summary.requests, "request"),
         makespan = span(millis(summary.makespan_seconds)),
         ratio = summary.makespan_over_bound,
         bound = span(millis(summary.bound_seconds)),

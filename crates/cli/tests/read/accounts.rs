@@ -39,7 +39,10 @@ async fn an_account_has_its_numbers_in_the_json() {
         "upstream": "wb",
         "added_at": "<ms>",
         "token_expires_at": "<ms>",
+        "token_family": null,
+        "categories": null,
         "paused": "no token",
+        "paused_limits": [],
         "waiting": 1,
         "running": 1,
     }]);

@@ -38,6 +38,7 @@ async fn a_limit_has_its_numbers_in_the_json() {
             "account": "acct-2",
             "group": "orders",
             "policy": "1/d burst 2 margin 0ms",
+            "slower": null,
             "level_hundredths": 77,
             "quota": {
                 "capacity": 2,
