@@ -61,8 +61,8 @@ async fn what_a_token_does_not_open_is_said_first_and_named_at_the_end() {
     let refused = shop.mock.summary().rejected_other;
     assert_eq!(refused, 0, "nothing was asked that the token does not open");
 
-    let mut people = shop.import_of("orders,cards");
-    people.args(["-o", "table"]);
+    let mut people = shop.import_printing("table");
+    people.args(["--datasets", "orders,cards"]);
     let text = String::from_utf8(run(people).stdout).expect("it is text");
     assert!(text.contains(&format!("cards           left out   {reason}\n")), "{text}");
 

@@ -63,5 +63,9 @@ fn a_kind_of_tokens_that_there_is_not_is_refused_with_those_there_are() {
     command.args(["demo", "--token-type", "gold"]);
     let output = run(command);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("personal, service, base, base-secret"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("personal, service, base, base-secret"),
+        "{}",
+        stderr(&output)
+    );
 }

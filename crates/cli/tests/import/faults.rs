@@ -26,9 +26,9 @@ fn faults_of_the_command_line_are_played_and_lose_nothing() {
         "--datasets",
         "sales,cards",
         "--fault",
-        "play = { status = 503 }, every = 5",
+        "play = { status = 503 }, every = 8",
         "--fault",
-        "play = { cut = { bytes = 40 } }, requests = [2, 3]",
+        "play = { cut = { bytes = 40 } }, requests = [2, 2]",
     ]));
 }
 

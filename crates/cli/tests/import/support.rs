@@ -67,9 +67,14 @@ impl Shop {
 
     /// `waitless import` of this seller, to be started or changed.
     pub(crate) fn import(&self) -> Command {
+        self.import_printing("json")
+    }
+
+    /// The same with its summary in another form.
+    pub(crate) fn import_printing(&self, output: &str) -> Command {
         let mut command = waitless();
         command
-            .args(["import", "--account", "shop", "-o", "json"])
+            .args(["import", "--account", "shop", "--output", output])
             .arg("--token-file")
             .arg(self.path("token"))
             .args(["--store", &self.url("queue.db"), "--sink", &self.url("rows.db")])

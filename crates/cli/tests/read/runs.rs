@@ -63,6 +63,7 @@ async fn a_run_has_everything_in_its_json() {
         json!({
             "bucket": format!("acct-1/{group}"),
             "policy": format!("1/d burst {burst} margin 0ms"),
+            "slower": null,
             "requests_left": left,
             "level_hundredths": level,
             "held_until": null,
