@@ -145,7 +145,52 @@ pub(crate) struct StoreArg {
     pub(crate) store: String,
 }
 
+/// Kinds of tokens that made-up sellers give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TokenType {
+    /// Of the seller's own programs
+    Personal,
+    /// Of a service; its limits are those of a personal one
+    Service,
+    /// Of anybody's programs, with limits of hours: take `--speed 3600`
+    Base,
+    /// The same with its client's secret, which gives it the limits of a personal one
+    BaseSecret,
+}
+
+/// What goes wrong on purpose, as the long help of `demo` and `mock` names it.
+const FAULTS: &str = r#"Faults. A rule says what to play, and may say on what and how often:
+
+  play = { status = 503 }                 an error from 400 to 599
+  play = { limited = {} }                 a 429 that no bucket has given; retry_s = 5 names the wait,
+                                          retry_after = "past", "future", "malformed" or "huge",
+                                          body = "old", "global", "new" or "daily-cap"
+  play = "hang"                           no answer
+  play = { slow = { pace_ms = 1000 } }    an answer byte by byte
+  play = { cut = { bytes = 100 } }        the connection ends within the answer
+  play = "bad-gzip", play = "html"        200 with garbage, or with a page for people
+  play = { redirect = {} }                to another host
+  play = { flood = {} }                   200 with 100 MB
+  play = { task = "expired" }             a report's task is lost; or "purged", "canceled", "unknown"
+  play = { lower-limit = { rate = 0.75 } }             less than the published limit
+  play = { hidden-client = { every_interval = 3 } }    somebody else spends of the quota
+
+  methods = ["/api/v1/supplier/*"]  sellers = [0]  datasets = ["orders"]
+  every = 5, chance = 0.1 or requests = [3, 8]     after_ms = 1000  for_ms = 5000
+
+Example: waitless demo --fault 'play = { status = 503 }, every = 10' --fault 'play = "hang", requests = [7, 7]'
+
+The same in a file for --faults:
+
+  [[faults]]
+  play = { status = 503 }
+  every = 10"#;
+
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example: waitless demo --datasets all --sellers 3; --help names the faults",
+    after_long_help = FAULTS
+)]
 pub(crate) struct Demo {
     /// How many sellers
     #[arg(long, env = "WAITLESS_SELLERS", default_value_t = 20, value_parser = number::<u32>(1..=1_000))]
@@ -173,10 +218,9 @@ pub(crate) struct Demo {
     pub(crate) datasets: Vec<String>,
     #[command(flatten)]
     pub(crate) faults: FaultsArg,
-    /// The kind of tokens that the sellers give: `personal`, `service`, `base` with its limits of
-    /// hours, or `base-secret`
+    /// The kind of tokens that the sellers give
     #[arg(long, env = "WAITLESS_TOKEN_TYPE", default_value = "personal")]
-    pub(crate) token_type: String,
+    pub(crate) token_type: TokenType,
     /// Guard margin of the limits in milliseconds
     #[arg(long, env = "WAITLESS_MARGIN_MS", default_value_t = 100, value_parser = number::<u32>(0..=u64::from(u32::MAX)))]
     pub(crate) margin_ms: u32,
@@ -250,8 +294,7 @@ pub(crate) struct CatalogueArg {
 /// Faults that the built-in marketplace plays on purpose.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FaultsArg {
-    /// A fault to play, as a rule of a script in one line; may be given more than once:
-    /// `--fault 'play = { status = 503 }, every = 10'`
+    /// A fault to play, such as `play = { status = 503 }, every = 10`; may be given more than once
     #[arg(long, env = "WAITLESS_FAULT", value_name = "RULE", conflicts_with = "faults")]
     pub(crate) fault: Vec<String>,
     /// A script of faults in TOML, a `[[faults]]` each
@@ -260,6 +303,10 @@ pub(crate) struct FaultsArg {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example: waitless mock --speed 60; --help names the faults",
+    after_long_help = FAULTS
+)]
 pub(crate) struct Mock {
     /// The port; 0 takes a free one
     #[arg(long, env = "WAITLESS_PORT", default_value_t = 7718, value_parser = number::<u16>(0..=65_535))]

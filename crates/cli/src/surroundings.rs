@@ -54,6 +54,14 @@ impl Surroundings {
         }
     }
 
+    /// The command that lets a paused account go on, with its id if a shell would misread its name.
+    pub(crate) fn resume(&self, account: &AccountId) -> String {
+        let text = self.account_text(account);
+        let is_word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
+        let account = if is_word(&text) { text } else { account.to_string() };
+        format!("waitless account resume {account}")
+    }
+
     /// What people call a bucket: `shop/orders`.
     pub(crate) fn bucket_text(&self, bucket: &BucketKey) -> String {
         format!("{}/{}", self.account_text(&bucket.account), bucket.group)

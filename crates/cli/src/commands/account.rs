@@ -1,12 +1,13 @@
 use anyhow::Result;
 use waitless_job::Clock;
-use waitless_store::{Reader, Store};
+use waitless_store::{Reader, Store, model};
+use waitless_store_sqlite::SqliteStore;
 
 use crate::{
     args::{Account, Global},
     exit::{Exit, Failure},
     find,
-    format::{count, printable},
+    format::printable,
     open,
 };
 
@@ -30,40 +31,52 @@ pub(crate) async fn run(global: &Global, command: Account) -> Result<Exit> {
             add::add(global, &store.store, &account, &token, &catalogue).await?;
         }
         Account::Pause { store, account, reason } => {
-            pause(&store.store, &account, Some(reason)).await?;
+            pause(&store.store, &account, reason).await?;
         }
-        Account::Resume { store, account } => pause(&store.store, &account, None).await?,
+        Account::Resume { store, account } => resume(&store.store, &account).await?,
     }
     Ok(Exit::Ok)
 }
 
-/// Pauses an account as a whole, or resumes it and each of its limits.
-async fn pause(store: &str, account: &str, reason: Option<String>) -> Result<()> {
-    let store = open::existing_store(store).await?;
-    let id = find::account(&store, account).await?;
-    let known = store.accounts().await?.into_iter().find(|known| known.id == id);
-    let Some(known) = known else {
-        return Err(Failure::new(
-            Exit::NotFound,
-            format!("account {id} was never entered here: `waitless account add` enters it"),
-        ));
-    };
-    let name = printable(&known.name);
-    let now = Clock::system().now();
-    if let Some(reason) = reason {
-        store.pause_account(id.clone(), Some(reason.clone()), now).await?;
-        eprintln!("{name} is paused: {}", printable(&reason));
-        return Ok(());
+/// Pauses an account as a whole.
+async fn pause(store: &str, account: &str, reason: String) -> Result<()> {
+    let (store, account) = entered(store, account).await?;
+    let text = format!("{} is paused: {}", printable(&account.name), printable(&reason));
+    store.pause_account(account.id, Some(reason), Clock::system().now()).await?;
+    eprintln!("{text}");
+    Ok(())
+}
+
+/// Resumes an account and each of its limits.
+async fn resume(store: &str, account: &str) -> Result<()> {
+    let (store, account) = entered(store, account).await?;
+    let (name, now) = (printable(&account.name), Clock::system().now());
+    let mut pauses = Vec::new();
+    if let Some(reason) = enter::paused(&store, &account.id).await? {
+        store.pause_account(account.id.clone(), None, now).await?;
+        pauses.push(format!("the account: {reason}"));
     }
-    match enter::resume(&store, &id, now).await? {
-        resumed if resumed.is_empty() => eprintln!("{name} was not paused"),
-        resumed => {
-            let pauses = count(resumed.len() as u64, "pause");
-            eprintln!("{name} goes on; {pauses} ended:");
-            for pause in resumed {
-                eprintln!("  {pause}");
-            }
-        }
+    pauses.extend(enter::resume_limits(&store, &account.id, now).await?);
+    if pauses.is_empty() {
+        eprintln!("{name} was not paused");
+    } else {
+        eprintln!("{name} goes on; what was paused:");
+    }
+    for pause in pauses {
+        eprintln!("  {pause}");
     }
     Ok(())
+}
+
+/// The account that a person names, which must have been entered, in a store to write to.
+async fn entered(store: &str, account: &str) -> Result<(SqliteStore, model::Account)> {
+    let store = open::existing_store(store).await?;
+    let id = find::account(&store, account).await?;
+    match store.accounts().await?.into_iter().find(|known| known.id == id) {
+        Some(account) => Ok((store, account)),
+        None => Err(Failure::new(
+            Exit::NotFound,
+            format!("account {id} was never entered here: `waitless account add` enters it"),
+        )),
+    }
 }

@@ -69,8 +69,17 @@ impl Source {
     pub(crate) fn read(&self) -> Result<Catalogue> {
         let catalogue = match &self.file {
             None => waitless_wb::catalogue(),
-            Some(file) => Catalogue::parse(&file.display().to_string(), &read(file)?)
-                .map_err(|error| Failure::new(Exit::Usage, error))?,
+            Some(file) => {
+                let catalogue = Catalogue::parse(&file.display().to_string(), &read(file)?)
+                    .map_err(|error| Failure::new(Exit::Usage, error))?;
+                let (upstream, ours) = (catalogue.upstream(), waitless_wb::CATALOGUE_FILE.upstream);
+                if upstream != ours {
+                    let shown = printable(upstream);
+                    let problem = format!("{} is of {shown}, not of {ours}", file.display());
+                    return Err(Failure::new(Exit::Usage, problem));
+                }
+                catalogue
+            }
         };
         Ok(match self.speed {
             1 => catalogue,

@@ -6,20 +6,21 @@ use waitless_job::{Clock, JobId, NewJob, RunId};
 use waitless_sink::Sink;
 use waitless_store::{Store, model::Run};
 use waitless_upstream::{BaseUrl, Catalogue, Client, ClientConfig, Secret};
-use waitless_wb::{Connector, Dataset, SellerToken, Tokens};
+use waitless_wb::{Connector, Dataset, Notice, SellerToken, Tokens};
 use waitless_wb_mock::{
     Dataset as Served, DatasetSize, Family, Mock, MockConfig, SellerSizes, TokenOptions,
 };
 use waitless_worker::WorkerConfig;
 
 use crate::{
-    args::{Demo, Global},
+    args::{Demo, Global, TokenType},
     commands::{account::enter, mock, wall_time},
     digitize::{Digitization, Driven},
     exit::{Exit, Failure},
-    format::{millis, printable, seconds, span, thousands},
+    format::{count, millis, seconds, span, thousands},
     open, output,
     verify::{self, Landing},
+    views::Skipped,
 };
 
 /// Rows of a page: small pages make many requests of little work, which is what there is to see.
@@ -31,13 +32,15 @@ struct Summary {
     sellers: u32,
     datasets: u64,
     /// Those that tokens of this kind do not open.
-    skipped: Vec<String>,
+    skipped: Vec<Skipped>,
     requests: u64,
     rows_expected: u64,
     rows_landed: u64,
     rows_missing: u64,
     rows_duplicated: u64,
     upstream_429: u64,
+    /// Requests on which a fault was played.
+    faults: u64,
     makespan_seconds: f64,
     bound_seconds: f64,
     makespan_over_bound: f64,
@@ -50,7 +53,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
     let clock = Clock::system();
     let wanted =
         Dataset::named(&args.datasets).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let family = family(&args.token_type)?;
+    let family = family(args.token_type);
     let store = open::store(&args.store).await?;
     if store.job_counts(None).await?.iter().any(|(state, _)| !state.is_final()) {
         return Err(Failure::new(
@@ -153,8 +156,8 @@ struct Sellers {
     jobs: Vec<JobId>,
     /// The datasets that their tokens open.
     datasets: Vec<Dataset>,
-    /// And why they do not open the others.
-    skipped: Vec<String>,
+    /// And the others.
+    skipped: Vec<Skipped>,
 }
 
 impl Sellers {
@@ -176,6 +179,7 @@ impl Sellers {
             skipped: Vec::new(),
         };
         let mut jobs: Vec<NewJob> = Vec::new();
+        let mut notices: Vec<Notice> = Vec::new();
         for seller in mock.sellers() {
             let options = TokenOptions { family, ..TokenOptions::default() };
             let mut token = SellerToken::parse(&mock.token_of(seller.index, &options), now)?;
@@ -191,9 +195,10 @@ impl Sellers {
             sellers.tokens.put(token);
             // The tokens are alike, and so is what they open.
             sellers.datasets = plan.datasets;
-            sellers.skipped = plan.notices.iter().map(ToString::to_string).collect();
+            sellers.skipped = Skipped::of(&plan.notices);
+            notices = plan.notices;
         }
-        for notice in &sellers.skipped {
+        for notice in notices {
             eprintln!("note: {notice}");
         }
         let enqueued = store.enqueue(jobs, now).await?;
@@ -203,19 +208,12 @@ impl Sellers {
 }
 
 /// What the marketplace calls a kind of tokens.
-fn family(token_type: &str) -> Result<Family> {
+fn family(token_type: TokenType) -> Family {
     match token_type {
-        "personal" => Ok(Family::Personal),
-        "service" => Ok(Family::Service),
-        "base" => Ok(Family::Base),
-        "base-secret" => Ok(Family::BaseWithSecret),
-        other => Err(Failure::new(
-            Exit::Usage,
-            format!(
-                "there are no `{}` tokens: take personal, service, base or base-secret",
-                printable(other)
-            ),
-        )),
+        TokenType::Personal => Family::Personal,
+        TokenType::Service => Family::Service,
+        TokenType::Base => Family::Base,
+        TokenType::BaseSecret => Family::BaseWithSecret,
     }
 }
 
@@ -263,6 +261,7 @@ fn summary(sellers: u32, driven: &Driven, landing: Landing, times: Times, mock: 
         rows_missing: landing.missing,
         rows_duplicated: landing.duplicated,
         upstream_429: counted.rejected_429,
+        faults: counted.faults,
         makespan_seconds: seconds(makespan_ms),
         bound_seconds: seconds(bound_ms),
         makespan_over_bound: makespan_ms as f64 / bound_ms.max(1) as f64,
@@ -274,22 +273,27 @@ fn summary(sellers: u32, driven: &Driven, landing: Landing, times: Times, mock: 
 
 fn text(summary: &Summary) -> String {
     let all_landed = summary.rows_missing == 0 && summary.rows_duplicated == 0;
+    let faults = match summary.faults {
+        0 => String::new(),
+        faults => format!("faults played: {}\n", thousands(faults)),
+    };
     format!(
-        "\n{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice or unknown\n\
-         {sellers} sellers, {datasets} datasets, {requests} requests in {makespan} ({ratio:.3} x the \
+        "\n{skipped}{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice or unknown\n\
+         {sellers}, {datasets}, {requests} in {makespan} ({ratio:.3} x the \
          {bound} that the limits allow)\n\
-         429s from the marketplace: {refused}\n\
+         {faults}429s from the marketplace: {refused}\n\
          slot seconds spent waiting: {waiting:.1}\n\
          wake-ups a request: {wakeups:.2}\n\
          dead jobs: {dead}\n",
         verdict = if all_landed { "every row landed exactly once" } else { "ROWS ARE MISSING" },
+        skipped = Skipped::text(&summary.skipped),
         landed = thousands(summary.rows_landed),
         expected = thousands(summary.rows_expected),
         missing = thousands(summary.rows_missing),
         duplicated = thousands(summary.rows_duplicated),
-        sellers = summary.sellers,
-        datasets = summary.datasets,
-        requests = thousands(summary.requests),
+        sellers = count(u64::from(summary.sellers), "seller"),
+        datasets = count(summary.datasets, "dataset"),
+        requests = count(summary.requests, "request"),
         makespan = span(millis(summary.makespan_seconds)),
         ratio = summary.makespan_over_bound,
         bound = span(millis(summary.bound_seconds)),

@@ -5,18 +5,20 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Result;
 use serde::Serialize;
-use waitless_job::{Clock, JobState, RunId};
+use waitless_job::{AccountId, Clock, JobState, RunId};
+use waitless_store::Store;
 use waitless_upstream::{BaseUrl, Client, ClientConfig};
-use waitless_wb::{Connector, Dataset, Notice, Tokens};
+use waitless_wb::{Connector, Dataset, Tokens};
 use waitless_worker::WorkerConfig;
 
 use crate::{
     args::{Global, Import},
     commands::{account::enter, catalogue, token},
-    digitize::Digitization,
+    digitize::{Digitization, dataset_of},
     exit::{Exit, Failure},
     format::{printable, seconds, thousands},
     open, output,
+    views::Skipped,
 };
 
 /// What an import came to.
@@ -39,12 +41,6 @@ struct Summary {
 }
 
 #[derive(Debug, Serialize)]
-struct Skipped {
-    dataset: String,
-    reason: String,
-}
-
-#[derive(Debug, Serialize)]
 struct DatasetSummary {
     dataset: String,
     state: JobState,
@@ -62,25 +58,26 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
     let base_url = args.base_url.as_deref().map(base_url).transpose()?;
     let token = token::read(&args.token, now)?;
     let account = token.account().clone();
-    let limits = catalogue::Source::new(args.catalogue.catalogue.clone(), args.speed);
-    let catalogue = limits.read()?;
-    let (wanted, skipped) = plan::reachable(&token, &catalogue, &datasets, args.since, now)?;
+    let source = catalogue::Source::new(args.catalogue.catalogue.clone(), args.speed);
+    let (catalogue, limits) = reload::Watched::read(source)?;
+    let (wanted, notices) = plan::reachable(&token, &catalogue, &datasets, args.since, now)?;
 
     let store = open::store(&args.store.store).await?;
     // Before anything is written: a store with a worker is refused here.
     store.start_worker(WorkerConfig::default().name, now).await?;
     let sink = open::sink(&args.sink).await?;
     enter::check_name(&*store, &args.account, &account).await?;
+    check_not_paused(&*store, args, &account).await?;
     enter::enter(&*store, &catalogue, &token, &args.account, &wanted, now).await?;
     // The token was given anew: whatever was amiss with the last one may be mended.
-    for reason in enter::resume(&*store, &account, now).await? {
-        eprintln!("note: goes on again; it was paused: {reason}");
+    for pause in enter::resume_limits(&*store, &account, now).await? {
+        eprintln!("note: goes on again: {pause}");
     }
     let beginning = plan::Beginning { token: &token, catalogue: &catalogue, now };
     let plan = plan::make(&*store, &*sink, args, &beginning, &wanted).await?;
     let run = plan.run;
 
-    let reloading = reload::start(limits, Arc::clone(&store), &token, wanted);
+    let reloading = limits.start(Arc::clone(&store), &token, wanted);
     let client = Client::new(Arc::new(catalogue), ClientConfig::default())?;
     let tokens = Tokens::new();
     tokens.put(token);
@@ -89,7 +86,7 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         connector = connector.base_url(base_url);
     }
     let digitization = Digitization {
-        store,
+        store: Arc::clone(&store),
         clock: clock.clone(),
         handlers: waitless_wb::handlers(connector)?,
         jobs: plan.jobs,
@@ -111,10 +108,10 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         slot_wait_seconds: seconds(driven.stats.slot_wait_ms),
         makespan_seconds: seconds(clock.now().since(now)),
         interrupted: driven.interrupted.is_some(),
-        skipped: skipped.into_iter().filter_map(Skipped::of).collect(),
+        skipped: Skipped::of(&notices),
         paused: driven.paused.clone(),
     };
-    for (job, dataset) in driven.jobs.iter().filter_map(|job| Some((job, plan::dataset_of(job)?))) {
+    for (job, dataset) in driven.jobs.iter().filter_map(|job| Some((job, dataset_of(job)?))) {
         let counts = sink.count(account.as_str(), dataset.as_str()).await?;
         summary.datasets.push(DatasetSummary {
             dataset: dataset.to_string(),
@@ -137,9 +134,11 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
         return Err(Failure::new(Exit::Unreachable, text));
     }
     if !driven.paused.is_empty() {
+        check_not_paused(&*store, args, &account).await?;
+        let reasons: Vec<String> = driven.paused.iter().map(|reason| printable(reason)).collect();
         let text = format!(
-            "what is left waits for you; when that is mended, the same command goes on: {}",
-            driven.paused.iter().map(|reason| printable(reason)).collect::<Vec<_>>().join("; ")
+            "what is left waits for you; when this is mended, the same command goes on: {}",
+            reasons.join("; ")
         );
         return Err(Failure::new(Exit::Auth, text));
     }
@@ -149,11 +148,14 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-impl Skipped {
-    fn of(notice: Notice) -> Option<Self> {
-        let Notice::Skipped { dataset, reason } = notice else { return None };
-        Some(Self { dataset: dataset.to_string(), reason })
-    }
+/// What a person has paused goes on when a person says so, and not because an import is due.
+async fn check_not_paused(store: &dyn Store, args: &Import, account: &AccountId) -> Result<()> {
+    let Some(reason) = enter::paused(store, account).await? else { return Ok(()) };
+    let text = format!(
+        "{} is paused: {reason}; `waitless account resume {account}` lets it go on",
+        printable(&args.account)
+    );
+    Err(Failure::new(Exit::Conflict, text))
 }
 
 fn datasets(names: &[String]) -> Result<Vec<Dataset>> {
@@ -179,13 +181,11 @@ fn text(summary: &Summary) -> String {
             text.push_str(&format!(", {} in quarantine", thousands(dataset.rows_quarantined)));
         }
         if let Some(error) = &dataset.error {
-            text.push_str(&format!("\n                {error}"));
+            text.push_str(&format!("\n                {}", printable(error)));
         }
         text.push('\n');
     }
-    for Skipped { dataset, reason } in &summary.skipped {
-        text.push_str(&format!("{dataset:<15} left out   {reason}\n"));
-    }
+    text.push_str(&Skipped::text(&summary.skipped));
     text.push_str(&format!(
         "{} requests, 429s {}, slot seconds spent waiting {:.1}\n",
         thousands(summary.requests),

@@ -1,13 +1,13 @@
 use anyhow::Result;
 use serde::Serialize;
 use waitless_job::Clock;
-use waitless_wb_mock::{Faults, Mock, MockConfig, MockError, Summary};
+use waitless_wb_mock::{Dataset, Faults, Mock, MockConfig, MockError, Summary};
 
 use crate::{
     args::{FaultsArg, Global, Mock as Args},
     commands::wall_time,
     exit::{Exit, Failure},
-    format::count,
+    format::{count, printable},
     output,
     signals::Signals,
 };
@@ -17,6 +17,7 @@ use crate::{
 struct Serving {
     base_url: String,
     speed: u32,
+    datasets: Vec<&'static str>,
     sellers: Vec<Seller>,
 }
 
@@ -47,8 +48,12 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
         sid: seller.sid.clone(),
         token: mock.token(seller.index),
     });
-    let serving =
-        Serving { base_url: mock.base_url(), speed: args.speed, sellers: sellers.collect() };
+    let serving = Serving {
+        base_url: mock.base_url(),
+        speed: args.speed,
+        datasets: Dataset::ALL.iter().map(|dataset| dataset.name()).collect(),
+        sellers: sellers.collect(),
+    };
     output::one(global.output(), &serving, &serving.base_url, text)?;
     let exit = signals.next().await;
     let Summary { requests, accepted, rejected_429, .. } = mock.stop().await;
@@ -61,11 +66,15 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
 pub(crate) fn faults(from: &FaultsArg) -> Result<Faults> {
     let usage = |problem: String| Failure::new(Exit::Usage, problem);
     let Some(file) = &from.faults else {
-        let rules: Vec<String> = from.fault.iter().map(|rule| format!("{{ {rule} }},\n")).collect();
-        let script = format!("faults = [\n{}]", rules.concat());
-        return Faults::read(&script).map_err(|error| {
-            usage(format!("--fault, rule {}: {}", error.line - 1, error.problem))
-        });
+        let script = |rules: &str| format!("faults = [{rules}]");
+        let rules: Vec<String> = from.fault.iter().map(|rule| format!("{{ {rule} }}")).collect();
+        // Each alone first, to say which one is wrong.
+        for (rule, given) in rules.iter().zip(&from.fault) {
+            Faults::read(&script(rule)).map_err(|error| {
+                usage(format!("--fault '{}': {}", printable(given), error.problem))
+            })?;
+        }
+        return Faults::read(&script(&rules.join(", "))).map_err(|error| usage(error.problem));
     };
     let text = std::fs::read_to_string(file)
         .map_err(|error| usage(format!("cannot read {}: {error}", file.display())))?;
@@ -86,10 +95,14 @@ fn text(serving: &Serving) -> String {
     let mut text = format!(
         "a strict marketplace at {base_url} with {}; Ctrl-C ends it\n\n\
          a seller's token   curl -s {base_url}/_mock/token/0 > token\n\
+         of another kind    '{base_url}/_mock/token/0?family=base&categories=statistics,content&expires_in_s=60'\n\
          its orders         curl -i -H \"Authorization: $(cat token)\" '{base_url}/api/v1/supplier/orders?dateFrom=2020-01-01'\n\
          what it counted    curl -s {base_url}/_mock/summary\n\
-         import it          waitless import --account demo --token-file token --base-url {base_url}{speed}\n\n",
+         import it          waitless import --account demo --token-file token --base-url {base_url}{speed} --datasets all\n\
+         what must land     curl -s {base_url}/_mock/expected/0/orders\n\
+         datasets           {datasets}\n\n",
         count(sellers.len() as u64, "seller"),
+        datasets = serving.datasets.join(", "),
         speed =
             if serving.speed == 1 { String::new() } else { format!(" --speed {}", serving.speed) },
     );

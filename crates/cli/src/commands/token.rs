@@ -3,7 +3,7 @@
 use anyhow::Result;
 use waitless_job::UnixMillis;
 use waitless_upstream::Secret;
-use waitless_wb::SellerToken;
+use waitless_wb::{SellerToken, TokenKind};
 
 use crate::{
     args::TokenArg,
@@ -29,6 +29,12 @@ pub(crate) fn read(from: &TokenArg, now: UnixMillis) -> Result<SellerToken> {
     if let Some(name) = &from.client_secret_env {
         let secret = Secret::new(variable(name, "client secret")?.trim());
         token = token.with_client_secret(secret);
+        if token.kind() != TokenKind::Base {
+            eprintln!(
+                "note: the client secret is not used: it goes with base tokens, this one is {}",
+                token.family()
+            );
+        }
     }
     let days_left_ms = token.expires_at().since(now);
     if days_left_ms < TOKEN_WARN_MS {
@@ -38,8 +44,11 @@ pub(crate) fn read(from: &TokenArg, now: UnixMillis) -> Result<SellerToken> {
 }
 
 fn variable(name: &str, what: &str) -> Result<String> {
-    std::env::var(name)
-        .map_err(|_| auth(format!("the environment variable {name} holds no {what}: set it")))
+    let text = std::env::var(name).unwrap_or_default();
+    if !text.trim().is_empty() {
+        return Ok(text);
+    }
+    Err(auth(format!("the environment variable {name} holds no {what}: set it")))
 }
 
 fn auth(what: impl std::fmt::Display) -> anyhow::Error {

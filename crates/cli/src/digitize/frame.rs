@@ -1,14 +1,14 @@
 //! A run at one moment, as lines of text.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use waitless_bucket::peek;
 use waitless_job::{AccountId, JobRecord, JobState, UnixMillis};
-use waitless_scheduler::{Binding, RunProgress, run_progress};
+use waitless_scheduler::{RunProgress, run_progress};
 use waitless_store::model::{Account, LimitView};
 use waitless_worker::StatsSnapshot;
 
-use crate::format::{span, thousands};
+use super::line::Line;
+use crate::format::{plural, span, thousands};
 
 /// Failed attempts of every dataset after which an upstream that never answered is given up.
 const TRIES_MAX: u32 = 3;
@@ -28,12 +28,6 @@ pub(crate) struct Frame {
     pub(crate) stats: StatsSnapshot,
     /// Requests that the upstream answered with 429.
     pub(crate) refused: u64,
-}
-
-/// One bucket's line.
-struct Line {
-    left_ms: u64,
-    text: String,
 }
 
 impl Frame {
@@ -56,7 +50,7 @@ impl Frame {
     }
 
     /// Why a job does not go on before somebody has acted.
-    fn paused(&self, job: &JobRecord) -> Option<String> {
+    pub(super) fn paused(&self, job: &JobRecord) -> Option<String> {
         if job.state != JobState::Waiting {
             return None;
         }
@@ -78,73 +72,37 @@ impl Frame {
         self.stats.slot_held_ms.checked_div(self.stats.requests).unwrap_or(REQUEST_MS)
     }
 
-    /// A line per busy bucket, the one that takes longest first.
-    pub(crate) fn bucket_lines(&self) -> Vec<String> {
+    /// A line for each dataset of an account that has not ended, the one that takes longest first:
+    /// `lines_max` of them, and one that counts the others.
+    pub(super) fn lines(&self, lines_max: usize) -> Vec<String> {
         let progress = self.progress();
-        let binding = progress.eta.as_ref().and_then(|eta| match &eta.binding {
-            Binding::Bucket { bucket } => Some(bucket.clone()),
-            Binding::Slots => None,
-        });
-        let mut lines: Vec<Line> = self
-            .limits
-            .iter()
-            .filter_map(|view| {
-                let jobs: Vec<&JobRecord> = self
-                    .jobs
-                    .iter()
-                    .filter(|job| !job.state.is_final() && draws_on(job, view))
-                    .collect();
-                if jobs.is_empty() {
-                    return None;
-                }
-                let needs = progress.eta.iter().flat_map(|eta| &eta.buckets);
-                let left_ms = needs
-                    .filter(|time| time.bucket == view.bucket)
-                    .map(|time| time.needs_ms)
-                    .max()
-                    .unwrap_or(0);
-                let is_binding = binding.as_ref() == Some(&view.bucket);
-                Some(Line { left_ms, text: self.bucket_line(view, &jobs, left_ms, is_binding) })
-            })
-            .collect();
-        lines.sort_by(|a, b| b.left_ms.cmp(&a.left_ms).then_with(|| a.text.cmp(&b.text)));
-        lines.into_iter().map(|line| line.text).collect()
+        let live = self.jobs.iter().filter(|job| !job.state.is_final());
+        let mut lines: Vec<Line<'_>> =
+            live.map(|job| Line::new(self, job, progress.eta.as_ref())).collect();
+        lines.sort_by(|one, other| one.place().cmp(&other.place()));
+        let shown = lines.iter().take(lines_max).map(Line::text);
+        shown.chain(self.others(lines.get(lines_max..).unwrap_or_default())).collect()
     }
 
-    fn bucket_line(
-        &self,
-        view: &LimitView,
-        jobs: &[&JobRecord],
-        left_ms: u64,
-        is_binding: bool,
-    ) -> String {
-        let quota = peek(view.state.as_ref(), &view.policy, self.now);
-        let account = &view.bucket.account;
-        let name = self.names.get(account).map_or(account.as_str(), String::as_str);
-        let done: u64 = jobs.iter().map(|job| job.progress.requests_done).sum();
-        let total: u64 =
-            jobs.iter().map(|job| job.progress.requests_done + job.progress.requests_left()).sum();
-        let token = match quota.held_until {
-            _ if view.paused.is_some() => "paused".to_owned(),
-            Some(until) => format!("held for {}", span(until.since(self.now))),
-            None if quota.next_token_in_ms == 0 => "token there".to_owned(),
-            None => format!("+1 in {}", span(quota.next_token_in_ms)),
-        };
-        // What matters most comes first: a narrow terminal cuts the end.
-        format!(
-            "{name:<18.18} {group:<20.20} {level:>2}/{cap:<2} {token:<14} ETA {eta:<7} \
-             {done:>3}/{total:<3} {bar}{mark}",
-            group = short_group(view.bucket.group.as_str()),
-            level = quota.remaining,
-            cap = quota.capacity,
-            bar = bar(done, total),
-            eta = span(left_ms),
-            mark = if is_binding { " ◀ binding" } else { "" },
-        )
+    /// The lines for which there is no room, counted: `... and 37 datasets more: 4 paused, 33 waiting`.
+    fn others(&self, lines: &[Line<'_>]) -> Option<String> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for line in lines {
+            let is_paused = self.paused(line.job).is_some();
+            let stands = if is_paused { "paused" } else { line.job.state.as_str() };
+            *counts.entry(stands).or_insert(0) += 1;
+        }
+        if counts.is_empty() {
+            return None;
+        }
+        let datasets = plural(lines.len() as u64, "dataset");
+        let counts: Vec<String> =
+            counts.iter().map(|(stands, count)| format!("{count} {stands}")).collect();
+        Some(format!("... and {} {datasets} more: {}", lines.len(), counts.join(", ")))
     }
 
-    /// The whole run in one line.
-    pub(crate) fn total_line(&self) -> String {
+    /// The whole run in two halves of a line, which fit on a narrow terminal one below the other.
+    pub(super) fn total(&self) -> [String; 2] {
         let progress = self.progress();
         let ended = self.jobs.iter().filter(|job| job.state.is_final()).count();
         let dead = self.jobs.iter().filter(|job| job.state == JobState::Dead).count();
@@ -156,19 +114,22 @@ impl Frame {
             (0, paused) => format!(" ({paused} paused)"),
             (dead, paused) => format!(" ({dead} dead, {paused} paused)"),
         };
-        format!(
-            "{eta}  429s {refused}  slot seconds spent waiting {waiting}  \
-             datasets {ended}/{datasets}{dead}  requests {requests}  rows {rows}  \
-             slots {running}/{slots}  {elapsed}",
+        let end = format!(
+            "{eta}  429s {refused}  slot seconds spent waiting {waiting}",
             eta = self.eta(&progress),
+            refused = self.refused,
+            waiting = seconds(self.stats.slot_wait_ms),
+        );
+        let done = format!(
+            "datasets {ended}/{datasets}{dead}  requests {requests}  rows {rows}  \
+             slots {running}/{slots}  {elapsed}",
             elapsed = span(self.now.since(self.started_at)),
             datasets = self.jobs.len(),
             requests = thousands(self.stats.requests),
             rows = thousands(progress.rows),
-            refused = self.refused,
             slots = self.slots,
-            waiting = seconds(self.stats.slot_wait_ms),
-        )
+        );
+        [end, done]
     }
 
     /// When it all ends; `>=` while the upstream has not shown how many pages there are.
@@ -202,18 +163,6 @@ fn seconds(ms: u64) -> String {
     format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
 }
 
-/// A group without its category where it has one: `sales-funnel.products` of
-/// `analytics.sales-funnel.products`.
-fn short_group(group: &str) -> &str {
-    group.split_once('.').map_or(group, |(_, rest)| rest)
-}
-
-fn draws_on(job: &JobRecord, view: &LimitView) -> bool {
+pub(super) fn draws_on(job: &JobRecord, view: &LimitView) -> bool {
     job.account == view.bucket.account && job.lane().draws_on(&view.bucket.group)
-}
-
-fn bar(done: u64, total: u64) -> String {
-    const WIDTH: u64 = 12;
-    let filled = (done * WIDTH).checked_div(total).unwrap_or(0).min(WIDTH);
-    (0..WIDTH).map(|cell| if cell < filled { '█' } else { '░' }).collect()
 }

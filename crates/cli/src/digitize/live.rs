@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::Frame;
 use crate::{args::Global, logging};
 
-/// Most bucket lines shown at once.
+/// Most datasets shown at once.
 const LINES_MAX: usize = 14;
 
 /// Time between two plain lines.
@@ -33,7 +33,7 @@ impl Live {
     pub(crate) fn show(&mut self, frame: Frame) {
         match self {
             Self::Plain { last } => {
-                let (now, line) = (Instant::now(), frame.total_line());
+                let (now, line) = (Instant::now(), frame.total().join("  "));
                 let is_due = last.as_ref().is_none_or(|(at, _)| now - *at >= PLAIN_EVERY);
                 let is_news = last.as_ref().is_none_or(|(_, shown)| *shown != line);
                 if is_news && (is_due || frame.is_finished()) {
@@ -42,13 +42,8 @@ impl Live {
                 }
             }
             Self::Terminal { all, lines } => {
-                let mut texts = frame.bucket_lines();
-                if texts.len() > LINES_MAX {
-                    let more = texts.len() - LINES_MAX;
-                    texts.truncate(LINES_MAX);
-                    texts.push(format!("... and {more} more buckets"));
-                }
-                texts.push(frame.total_line());
+                let mut texts = frame.lines(LINES_MAX);
+                texts.extend(frame.total());
                 while lines.len() < texts.len() {
                     let line = all.add(ProgressBar::no_length());
                     line.set_style(ProgressStyle::with_template("{wide_msg}").expect("it is one"));

@@ -1,6 +1,7 @@
 //! Works a run off and shows how: what `demo` and `import` have in common.
 
 mod frame;
+mod line;
 mod live;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -9,6 +10,7 @@ use anyhow::{Context, Result};
 use tokio::sync::watch;
 use waitless_job::{AccountId, Clock, Handlers, JobId, JobRecord};
 use waitless_store::Store;
+use waitless_wb::Dataset;
 use waitless_worker::{StatsSnapshot, Worker, WorkerConfig};
 
 use crate::{args::Global, exit::Exit, signals::Signals};
@@ -22,6 +24,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long ended jobs are kept, in milliseconds: the next import goes on where the last one of its
 /// dataset ended.
 const KEEP_ENDED_MS: u64 = 400 * 86_400_000;
+
+/// The dataset that a job brings.
+pub(crate) fn dataset_of(job: &JobRecord) -> Option<Dataset> {
+    let (_, dataset) = job.unique_key.as_deref()?.rsplit_once('/')?;
+    dataset.parse().ok()
+}
 
 /// A run to be worked off.
 pub(crate) struct Digitization {
@@ -45,7 +53,7 @@ pub(crate) struct Driven {
     pub(crate) interrupted: Option<Exit>,
     /// Why it was given up, if it was.
     pub(crate) gave_up: Option<String>,
-    /// Why what is left of it waits for a person, if it does.
+    /// Why what is left of it waits for a person, if it did when it was stopped.
     pub(crate) paused: Vec<String>,
     /// What the worker counted.
     pub(crate) stats: StatsSnapshot,
@@ -103,7 +111,10 @@ impl Digitization {
                     if self.gives_up && gave_up.is_none() {
                         gave_up = frame.nothing_works();
                     }
-                    paused = frame.all_paused().unwrap_or_default();
+                    // Kept: somebody may resume it while the worker stops.
+                    if paused.is_empty() {
+                        paused = frame.all_paused().unwrap_or_default();
+                    }
                     if frame.is_finished() || gave_up.is_some() || !paused.is_empty() {
                         stop.send_replace(true);
                     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use waitless_bucket::{Policy, Quota, UnixMillis, peek, wait_for_requests_ms};
 use waitless_job::{AccountId, BucketKey, LimitGroup};
-use waitless_scheduler::level_hundredths;
+use waitless_scheduler::{level_hundredths, slower_policy};
 use waitless_store::model::LimitView;
 
 use crate::{
@@ -18,8 +18,10 @@ pub(crate) struct LimitInfo {
     pub(crate) bucket: BucketKey,
     pub(crate) account: AccountId,
     pub(crate) group: LimitGroup,
-    /// As text.
+    /// As published; text.
     pub(crate) policy: Policy,
+    /// What is kept to instead while refusals have made it slower; text.
+    pub(crate) slower: Option<Policy>,
     /// Hundredths of a token; below zero in debt.
     pub(crate) level_hundredths: i64,
     pub(crate) quota: Quota,
@@ -52,6 +54,7 @@ impl LimitInfo {
             account: view.bucket.account.clone(),
             group: view.bucket.group.clone(),
             policy: view.policy,
+            slower: slower_policy(view),
             level_hundredths: level_hundredths(view, now),
             quota: peek(state, &view.policy, now),
             waiting: view.waiting,
@@ -90,6 +93,19 @@ impl LimitInfo {
     }
 }
 
+/// What is kept to, for a column of a table: `1/min burst 10 margin 60ms`, or `1/75s, published
+/// 1/min` while it is slower than that.
+pub(crate) fn limit_text(policy: &Policy, slower: Option<&Policy>) -> String {
+    let rate = |policy: &Policy| {
+        let text = policy.to_string();
+        text.split_once(' ').map_or_else(|| text.clone(), |(rate, _)| rate.to_owned())
+    };
+    match slower {
+        Some(slower) => format!("{}, published {}", rate(slower), rate(policy)),
+        None => policy.to_string(),
+    }
+}
+
 impl Listed for LimitInfo {
     const COLUMNS: &'static [&'static str] = &[
         "bucket",
@@ -111,7 +127,7 @@ impl Listed for LimitInfo {
         let none = || "-".to_owned();
         vec![
             self.bucket.to_string(),
-            self.policy.to_string(),
+            limit_text(&self.policy, self.slower.as_ref()),
             format!("{}/{}", self.quota.remaining, self.quota.capacity),
             self.next_token(),
             self.waiting.to_string(),
@@ -139,5 +155,18 @@ impl Listed for LimitInfo {
 
     fn id(&self) -> String {
         self.bucket.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slower_limit_says_what_was_published() {
+        let read = |text: &str| text.parse::<Policy>().expect("it is written right");
+        let (published, slower) = (read("1/min burst 10"), read("1/75s burst 10"));
+        assert_eq!(limit_text(&published, None), "1/min burst 10 margin 60ms");
+        assert_eq!(limit_text(&published, Some(&slower)), "1/75s, published 1/min");
     }
 }

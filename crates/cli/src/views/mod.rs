@@ -7,8 +7,10 @@ mod account;
 mod job;
 mod limit;
 mod run;
+mod skipped;
 
 pub(crate) use account::{AccountView, TOKEN_WARN_MS, token_text};
 pub(crate) use job::{JobDetail, JobView};
-pub(crate) use limit::LimitInfo;
-pub(crate) use run::{RunDetail, RunState, RunView, eta_text};
+pub(crate) use limit::{LimitInfo, limit_text};
+pub(crate) use run::{Paused, RunDetail, RunState, RunView, eta_text};
+pub(crate) use skipped::Skipped;

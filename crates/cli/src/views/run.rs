@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Serialize;
 use waitless_bucket::{Policy, peek};
 use waitless_job::{AccountId, BucketKey, JobId, JobRecord, JobState, Kind, RunId, UnixMillis};
-use waitless_scheduler::{Binding, RunProgress, level_hundredths, run_progress};
+use waitless_scheduler::{Binding, RunProgress, level_hundredths, run_progress, slower_policy};
 use waitless_store::model::Run;
 
 use crate::{
@@ -233,7 +233,10 @@ pub(crate) struct RunBucket {
     /// What people call it.
     #[serde(skip)]
     pub(crate) bucket_text: String,
+    /// As published; text.
     pub(crate) policy: Policy,
+    /// What is kept to instead while refusals have made it slower; text.
+    pub(crate) slower: Option<Policy>,
     pub(crate) requests_left: u64,
     pub(crate) level_hundredths: i64,
     pub(crate) held_until: Option<UnixMillis>,
@@ -263,6 +266,9 @@ pub(crate) struct Paused {
     #[serde(skip)]
     pub(crate) account_text: String,
     pub(crate) reason: String,
+    /// The command that lets it go on.
+    #[serde(skip)]
+    pub(crate) resume: String,
 }
 
 /// A job that was given up.
@@ -296,6 +302,7 @@ impl RunDetail {
                 bucket: time.bucket.clone(),
                 bucket_text: around.bucket_text(&time.bucket),
                 policy: view.policy,
+                slower: slower_policy(view),
                 requests_left: time.requests_left,
                 level_hundredths: level_hundredths(view, now),
                 held_until: peek(view.state.as_ref(), &view.policy, now).held_until,
@@ -309,14 +316,20 @@ impl RunDetail {
         live.dedup();
         let paused = live.into_iter().filter_map(|account| {
             let reason = around.paused(account)?.to_owned();
-            let account_text = around.account_text(account);
-            Some(Paused { account: account.clone(), bucket: None, account_text, reason })
+            Some(Paused {
+                account: account.clone(),
+                bucket: None,
+                account_text: around.account_text(account),
+                reason,
+                resume: around.resume(account),
+            })
         });
         let paused_limits = progress.paused.iter().map(|limit| Paused {
             account: limit.bucket.account.clone(),
             bucket: Some(limit.bucket.clone()),
             account_text: around.account_text(&limit.bucket.account),
             reason: limit.reason.to_string(),
+            resume: around.resume(&limit.bucket.account),
         });
         let paused = paused.chain(paused_limits);
         let failures = jobs

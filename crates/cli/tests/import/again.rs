@@ -9,7 +9,6 @@ use waitless_store::{
     ops::{Claim, LeaseRef, Outcome, Pick, Saved, Settle},
 };
 use waitless_store_sqlite::SqliteStore;
-use waitless_wb_mock::Dataset;
 
 use crate::support::{MAIN, Shop, json, now, run, start, stderr, waitless};
 
@@ -25,7 +24,7 @@ async fn begin(shop: &Shop) {
 }
 
 fn needed(shop: &Shop) -> u64 {
-    Dataset::ALL.into_iter().map(|dataset| shop.mock.import_requests(0, dataset)).sum()
+    MAIN.into_iter().map(|dataset| shop.mock.import_requests(0, dataset)).sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]

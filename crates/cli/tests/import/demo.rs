@@ -40,3 +40,32 @@ fn a_demo_in_memory_answers_in_lines_for_people() {
     assert!(!stderr(&output).contains('\u{1b}'), "no escape codes without a terminal");
     assert!(stderr(&output).contains("slot seconds spent waiting 0.0"), "{}", stderr(&output));
 }
+
+#[test]
+fn a_demo_of_base_tokens_leaves_out_what_is_closed_to_them() {
+    let mut command = waitless();
+    command
+        .args(["demo", "--sellers", "1", "--token-type", "base", "--speed", "3600"])
+        .args(["--datasets", "stocks,prices,tariffs,campaigns"]);
+    let output = run(command);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}\n{}", stderr(&output));
+    let reason = "Wildberries does not let base tokens ask for it";
+    assert!(text.contains(&format!("stocks          left out   {reason}")), "{text}");
+    assert!(text.contains("every row landed exactly once"), "{text}");
+    assert!(text.contains("1 seller, 3 datasets"), "{text}");
+    assert!(stderr(&output).contains("note: stocks is left out"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_kind_of_tokens_that_there_is_not_is_refused_with_those_there_are() {
+    let mut command = waitless();
+    command.args(["demo", "--token-type", "gold"]);
+    let output = run(command);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("personal, service, base, base-secret"),
+        "{}",
+        stderr(&output)
+    );
+}

@@ -1,4 +1,10 @@
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
+
+use waitless_job::JobState;
+use waitless_wb_mock::{Dataset, DatasetSize, METHODS, SellerSizes};
 
 use crate::support::{MAIN, Shop, json, run, start, stderr};
 
@@ -50,15 +56,82 @@ async fn an_import_killed_at_random_moments_misses_nothing_and_repeats_no_finish
     assert!(repeated <= 4 * KILLS as u64, "{repeated} requests were repeated");
 }
 
+/// Kills of an import of everything.
+const KILLS_OF_ALL: usize = 25;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_of_everything_killed_at_random_moments_misses_nothing_and_asks_for_nothing_twice()
+ {
+    let shop = Shop::with_sizes(SellerSizes {
+        orders: DatasetSize::Pages(150..=150),
+        sales: DatasetSize::Pages(10..=10),
+    })
+    .await;
+    let mut random = fastrand::Rng::with_seed(43);
+    for kill in 1..=KILLS_OF_ALL {
+        let seen = shop.mock.audit().len();
+        let (finished, checkpoints) = (finished(&shop).await, checkpoints(&shop).await);
+        let mut import = start(shop.import_of("all"));
+        tokio::time::sleep(Duration::from_millis(random.u64(50..400))).await;
+        import.kill().expect("it is there to be killed");
+        let output = import.wait_with_output().expect("it has ended");
+        assert_eq!(output.status.code(), None, "kill {kill} came too late: {}", stderr(&output));
+        for request in &shop.mock.audit()[seen..] {
+            assert!(!finished.contains(&*request.path), "{} is finished", request.path);
+            let Some(dataset) = request.path.strip_prefix("/api/v1/supplier/") else { continue };
+            if let (Some(from), Some(checkpoint)) = (&request.date_from, checkpoints.get(dataset)) {
+                assert!(from >= checkpoint, "{dataset} again from {from}, not {checkpoint}");
+            }
+        }
+    }
+    println!("finished before the last life: {:?}", finished(&shop).await);
+
+    let output = run(shop.import_of("all"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    shop.assert_all_landed(&Dataset::ALL).await;
+    let counted = shop.mock.summary();
+    assert_eq!(counted.rejected_429, 0, "the limits were kept across all those lives");
+    assert_eq!(counted.rejected_other, 0, "{counted:?}");
+    let alone: u64 =
+        Dataset::ALL.into_iter().map(|dataset| shop.mock.import_requests(0, dataset)).sum();
+    let slots = 8;
+    let repeated = counted.accepted.saturating_sub(alone);
+    println!("{KILLS_OF_ALL} kills: {alone} requests needed, {repeated} more made");
+    // Each life may have had a request in every slot when it ended; a task may be looked at more
+    // than once as well.
+    assert!(repeated <= slots * KILLS_OF_ALL as u64, "{repeated} requests were repeated");
+}
+
+/// The paths that no dataset asks any more which is not finished.
+async fn finished(shop: &Shop) -> BTreeSet<&'static str> {
+    let jobs = shop.jobs().await;
+    let is_finished = |dataset: Dataset| {
+        jobs.iter().any(|job| {
+            let is_of = |key: &str| key.rsplit('/').next() == Some(dataset.name());
+            job.state == JobState::Succeeded && job.unique_key.as_deref().is_some_and(is_of)
+        })
+    };
+    let of_methods = METHODS.iter().filter_map(|method| Some((method.path, method.serves?.0)));
+    let done = of_methods.filter(|(_, dataset)| match dataset {
+        // What is asked for them begins with the ids of these.
+        Dataset::Funnel => is_finished(Dataset::Funnel) && is_finished(Dataset::FunnelHistory),
+        Dataset::Campaigns => {
+            is_finished(Dataset::Campaigns) && is_finished(Dataset::CampaignStats)
+        }
+        dataset => is_finished(*dataset),
+    });
+    done.map(|(path, _)| path).collect()
+}
+
 /// The moment up to which each dataset is finished.
 async fn checkpoints(shop: &Shop) -> HashMap<String, String> {
     let mut checkpoints = HashMap::new();
     for job in shop.jobs().await {
         let Some(checkpoint) = &job.checkpoint else { continue };
         let cursor: serde_json::Value = serde_json::from_str(checkpoint).expect("it is JSON");
-        let from = cursor["date_from"].as_str().expect("a cursor is a moment").to_owned();
-        let dataset = job.needs.as_slice()[0].group.to_string();
-        checkpoints.insert(dataset, from);
+        // Only that of orders and sales is a moment.
+        let Some(from) = cursor["date_from"].as_str() else { continue };
+        checkpoints.insert(job.needs.as_slice()[0].group.to_string(), from.to_owned());
     }
     checkpoints
 }

@@ -3,7 +3,11 @@
 
 mod again;
 mod bad_input;
+mod catalogue;
+mod datasets;
 mod demo;
+mod faults;
 mod killed;
+mod paused;
 mod signals;
 mod support;

@@ -9,7 +9,9 @@ use waitless_job::{JobRecord, UnixMillis};
 use waitless_sink::Sink;
 use waitless_store::{Reader, ops::JobFilter};
 use waitless_store_sqlite::SqliteStore;
-use waitless_wb_mock::{Dataset, DatasetSize, Mock, MockConfig, SellerSizes};
+use waitless_wb_mock::{
+    CabinetSizes, Dataset, DatasetSize, Faults, Mock, MockConfig, SellerSizes, TokenOptions,
+};
 
 /// How much faster than the real upstream the mock is in these tests: an interval of 100 ms.
 pub(crate) const SPEED: u32 = 600;
@@ -27,10 +29,23 @@ impl Shop {
     /// A seller whose datasets have about so many pages.
     pub(crate) async fn with_pages(pages: u32) -> Self {
         let size = DatasetSize::Pages(pages..=pages);
+        Self::with_sizes(SellerSizes { orders: size.clone(), sales: size }).await
+    }
+
+    /// A seller with orders and sales of these sizes, and a little of everything else.
+    pub(crate) async fn with_sizes(sizes: SellerSizes) -> Self {
+        let cabinet = CabinetSizes {
+            products: 30..=30,
+            campaigns: 8..=8,
+            feedbacks: 40..=40,
+            fbs_orders: 40..=40,
+            finance_rows: 40..=40,
+        };
         let mock = Mock::start(MockConfig {
             speed: SPEED,
             page_rows: 50,
-            sizes: SellerSizes { orders: size.clone(), sales: size },
+            sizes,
+            cabinet,
             late_updates: true,
             now: waitless_job_now(),
             ..MockConfig::default()
@@ -52,14 +67,43 @@ impl Shop {
 
     /// `waitless import` of this seller, to be started or changed.
     pub(crate) fn import(&self) -> Command {
+        self.import_printing("json")
+    }
+
+    /// The same with its summary in another form.
+    pub(crate) fn import_printing(&self, output: &str) -> Command {
         let mut command = waitless();
         command
-            .args(["import", "--account", "shop", "-o", "json"])
+            .args(["import", "--account", "shop", "--output", output])
             .arg("--token-file")
             .arg(self.path("token"))
             .args(["--store", &self.url("queue.db"), "--sink", &self.url("rows.db")])
             .args(["--base-url", &self.mock.base_url(), "--speed", &SPEED.to_string()]);
         command
+    }
+
+    /// The same for these datasets.
+    pub(crate) fn import_of(&self, datasets: &str) -> Command {
+        let mut command = self.import();
+        command.args(["--datasets", datasets]);
+        command
+    }
+
+    /// Another command on the import's store.
+    pub(crate) fn waitless(&self, args: &[&str]) -> Output {
+        let mut command = waitless();
+        command.args(args).args(["--store", &self.url("queue.db")]);
+        run(command)
+    }
+
+    /// Gives the seller another token.
+    pub(crate) fn give_token(&self, options: &TokenOptions) {
+        fs::write(self.path("token"), self.mock.token_of(0, options)).expect("it is written");
+    }
+
+    /// From now on the mock plays this script of faults.
+    pub(crate) fn play(&self, script: &str) {
+        self.mock.play(Faults::read(script).expect("it is a script"));
     }
 
     /// The import's jobs as they stand in the store.

@@ -33,7 +33,7 @@ async fn a_sound_store_has_no_findings() {
             ["clock", "ok", "no bucket is ahead of this machine's clock"],
             ["limits", "ok", "every waiting job can go some day"],
             ["dead letters", "ok", "none"],
-            ["accounts", "ok", "no account is paused"],
+            ["accounts", "ok", "nothing is paused"],
             ["tokens", "ok", "no token expires within two weeks"],
         ])
     );

@@ -188,7 +188,7 @@ waiting  1st in line for bucket Evil \u{1b}[2Jseller/orders, which its upstream 
     assert_eq!(
         explained(7),
         r"
-waiting  account Third seller is paused: its token was refused
+waiting  account Third seller is paused: its token was refused; when that is mended: waitless account resume acct-3
   Third seller/orders  level 1.00 of 1, 1/d burst 1 margin 0ms → not limiting
   attempts 0 of 8  snoozes 0 (to be put back costs no attempt)
   no worker runs on this store: nothing starts before one does

@@ -1,8 +1,10 @@
 use serde_json::json;
+use waitless_job::Feedback;
+use waitless_store::Store;
 
 use crate::{
     program::words,
-    scene::{Scene, id},
+    scene::{HOUR_MS, Scene, id, read},
 };
 
 #[tokio::test]
@@ -38,6 +40,7 @@ async fn a_limit_has_its_numbers_in_the_json() {
             "account": "acct-2",
             "group": "orders",
             "policy": "1/d burst 2 margin 0ms",
+            "slower": null,
             "level_hundredths": 77,
             "quota": {
                 "capacity": 2,
@@ -129,4 +132,37 @@ async fn a_limit_is_shown_by_the_beginning_of_its_account() {
         "the id or the name of an account begins `acct`; name one of\n  acct-1  First seller\n";
     assert!(many.stderr.contains(says), "{}", many.stderr);
     assert_eq!([shown("/sales").code, shown("x/sales").code], [3, 3]);
+}
+
+#[tokio::test]
+async fn a_limit_that_refusals_have_made_slower_says_so() {
+    let scene = Scene::empty().await;
+    scene.limits(&[("acct-1/orders", "1/min burst 2 margin 0")]).await;
+    scene.account("acct-1", "shop", None).await;
+    scene.enqueue(scene.job(1, "orders", "acct-1")).await;
+    // One refusal is weather. So far apart, none of these was under way with another.
+    for hours in [1, 3, 5] {
+        let (refused_at, taken_at) =
+            (scene.now.plus(hours * HOUR_MS), scene.now.plus((hours + 1) * HOUR_MS));
+        let refused =
+            Feedback::Rejected { until: Some(refused_at), refund: None, sent_at: refused_at };
+        let taken = Feedback::Accepted { remaining: None, in_flight: 0, sent_at: taken_at };
+        for (feedback, at) in [(refused, refused_at), (taken, taken_at)] {
+            let heard = scene.store.feedback(read("acct-1/orders"), feedback, at).await;
+            heard.expect("it is taken down");
+        }
+    }
+    let limit = scene.waitless("limit list --json").json()[0].clone();
+    assert_eq!(limit["policy"], "1/min burst 2 margin 0ms");
+    let slower = limit["slower"].as_str().expect("it is slower").to_owned();
+    let (rate, _) = slower.split_once(' ').expect("a policy has words");
+    assert_ne!(rate, "1/min");
+    let listed = scene.waitless("limit list");
+    assert!(listed.text().contains(&format!("{rate}, published 1/min ")), "{}", listed.stdout);
+    let shown = scene.waitless("limit show shop/orders");
+    let line = format!("slower      {slower}: refusals have taught it so");
+    assert!(shown.text().contains(&line), "{}", shown.stdout);
+    let explained = scene.waitless("job explain 01900001");
+    let line = format!("{slower}, slower than the published 1/min burst 2");
+    assert!(explained.text().contains(&line), "{}", explained.stdout);
 }

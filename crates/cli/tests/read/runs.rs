@@ -63,6 +63,7 @@ async fn a_run_has_everything_in_its_json() {
         json!({
             "bucket": format!("acct-1/{group}"),
             "policy": format!("1/d burst {burst} margin 0ms"),
+            "slower": null,
             "requests_left": left,
             "level_hundredths": level,
             "held_until": null,
@@ -127,6 +128,7 @@ started  <time> (<span> ago)
 done  0 of 1 job, 0 of 1 request, 0 rows
 ETA  <time> (in <span>), counted as if no account were paused
 paused  account Evil \u{1b}[2Jseller: no token
+  when that is mended: waitless account resume acct-2
 
 BUCKET  LIMIT  CALLS LEFT  LEVEL  ALONE NEEDS
 Evil \u{1b}[2Jseller/orders  1/d burst 2 margin 0ms  1  0.77  <span>, closed for <span>  ◀ binding

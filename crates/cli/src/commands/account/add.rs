@@ -26,8 +26,8 @@ pub(super) async fn add(
         eprintln!("note: {notice}");
     }
     enter::enter(&store, &catalogue, &token, name, &plan.datasets, now).await?;
-    for reason in enter::resume(&store, token.account(), now).await? {
-        eprintln!("note: goes on again; it was paused: {reason}");
+    for pause in enter::resume_limits(&store, token.account(), now).await? {
+        eprintln!("note: goes on again with the new token: {pause}");
     }
     show::show(global, &store, token.account()).await
 }

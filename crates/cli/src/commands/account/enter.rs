@@ -1,5 +1,7 @@
 //! Entering an account with what its token says, which `add`, `import` and `demo` do alike.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use waitless_job::{AccountId, UnixMillis};
 use waitless_store::{Store, model};
@@ -8,7 +10,7 @@ use waitless_wb::{Dataset, SellerToken};
 
 use crate::{
     exit::{Exit, Failure},
-    format::printable,
+    format::{count, printable},
 };
 
 /// Enters the token's account under a name, with the limits of what these datasets ask.
@@ -42,7 +44,7 @@ pub(crate) async fn enter(
 /// A name stands for one account, so that it can be asked for by it.
 pub(crate) async fn check_name(store: &dyn Store, name: &str, account: &AccountId) -> Result<()> {
     if name.trim().is_empty() {
-        return Err(Failure::new(Exit::Usage, "--account is empty: give the account a name"));
+        return Err(Failure::new(Exit::Usage, "the account's name is empty: give it one"));
     }
     for known in store.accounts().await? {
         if known.id != *account && *known.name == *name {
@@ -57,24 +59,30 @@ pub(crate) async fn check_name(store: &dyn Store, name: &str, account: &AccountI
     Ok(())
 }
 
-/// Lets an account go on, the whole of it and each of its limits. Answers what it was paused for.
-pub(crate) async fn resume(
+/// Why an account as a whole is paused, if it is. Only people do that; what an upstream refuses
+/// pauses limits.
+pub(crate) async fn paused(store: &dyn Store, id: &AccountId) -> Result<Option<String>> {
+    let accounts = store.accounts().await?;
+    let account = accounts.iter().find(|account| account.id == *id);
+    Ok(account.and_then(|account| account.paused.as_deref()).map(printable))
+}
+
+/// Lets every limit of an account go on, and says which were paused for what: a new token may open
+/// what the last one did not.
+pub(crate) async fn resume_limits(
     store: &dyn Store,
     id: &AccountId,
     now: UnixMillis,
 ) -> Result<Vec<String>> {
-    let accounts = store.accounts().await?;
-    let account = accounts.iter().find(|account| account.id == *id);
-    let whole = account.and_then(|account| account.paused.as_deref());
-    let mut reasons: Vec<String> = whole.map(printable).into_iter().collect();
-    for view in store.limits(Some(id.clone())).await? {
-        // One refusal pauses all limits of a category, and is said once.
-        let reason = view.paused.as_deref().map(printable);
-        reasons.extend(reason.filter(|reason| !reasons.contains(reason)));
+    let views = store.limits(Some(id.clone())).await?;
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    // One refusal pauses all limits of a category, and is said once.
+    for reason in views.iter().filter_map(|view| view.paused.as_deref()) {
+        *reasons.entry(reason).or_insert(0) += 1;
     }
     if !reasons.is_empty() {
-        store.pause_account(id.clone(), None, now).await?;
         store.pause_limits(id.clone(), None, None, now).await?;
     }
-    Ok(reasons)
+    let text = |(reason, limits)| format!("{}: {}", count(limits, "limit"), printable(reason));
+    Ok(reasons.into_iter().map(text).collect())
 }

@@ -22,6 +22,9 @@ struct AccountDetail {
     /// States with none are left out.
     jobs: BTreeMap<JobState, u64>,
     limits: Vec<LimitInfo>,
+    /// What lets it go on.
+    #[serde(skip)]
+    resume: String,
 }
 
 pub(super) async fn show(global: &Global, store: &SqliteStore, id: &AccountId) -> Result<()> {
@@ -39,6 +42,7 @@ pub(super) async fn show(global: &Global, store: &SqliteStore, id: &AccountId) -
     let detail = AccountDetail {
         account: AccountView::new(account, &around.limits, waiting, running, now),
         limits: around.limits.iter().map(|view| LimitInfo::new(view, &around, now)).collect(),
+        resume: around.resume(id),
         jobs,
     };
     let is_wide = global.output() == Output::Wide;
@@ -83,8 +87,7 @@ fn text(detail: &AccountDetail, is_wide: bool) -> String {
         line("paused", &format!("{}: {}", groups.join(", "), printable(reason)));
     }
     if account.paused.is_some() || !reasons.is_empty() {
-        let resume = format!("waitless account resume {}", printable(&account.name));
-        line("", &format!("when that is mended: {resume}"));
+        line("", &format!("when that is mended: {}", detail.resume));
     }
     let jobs: Vec<String> =
         detail.jobs.iter().map(|(state, jobs)| format!("{} {state}", thousands(*jobs))).collect();

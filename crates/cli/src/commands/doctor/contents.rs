@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use waitless_bucket::UnixMillis;
-use waitless_job::{BucketKey, JobRecord, JobState};
+use waitless_job::{AccountId, BucketKey, JobRecord, JobState};
 use waitless_store::{fsck, model::Audit};
 
 use super::Finding;
@@ -145,16 +145,28 @@ fn dead_letters(audit: &Audit) -> Finding {
     )
 }
 
+/// Accounts that wait for a person, and limits that do. One refusal pauses all limits of a category,
+/// and is told once.
 fn paused(audit: &Audit) -> Vec<Finding> {
-    let paused = audit.accounts.iter().filter_map(|account| {
-        let reason = account.paused.as_deref()?;
-        Some(Finding::warn(
-            "accounts",
-            format!("account {} is paused: {}", account.id, shorten(reason, REASON_CHARS_MAX)),
-            "put the reason right; its jobs keep their places and go on when it is resumed",
-        ))
+    const ACTION: &str = "put the reason right, then `waitless account resume ACCOUNT`; the jobs \
+                          keep their places";
+    let accounts = audit.accounts.iter().filter_map(|account| {
+        let reason = shorten(account.paused.as_deref()?, REASON_CHARS_MAX);
+        let what = format!("account {} is paused: {reason}", account.id);
+        Some(Finding::warn("accounts", what, ACTION))
     });
-    some_of("accounts", "no account is paused", paused.collect())
+    let mut limits: BTreeMap<(&AccountId, &str), Vec<&str>> = BTreeMap::new();
+    for (bucket, limit) in &audit.limits {
+        if let Some(reason) = &limit.paused {
+            limits.entry((&bucket.account, reason)).or_default().push(bucket.group.as_str());
+        }
+    }
+    let limits = limits.into_iter().map(|((account, reason), groups)| {
+        let (groups, reason) = (groups.join(", "), shorten(reason, REASON_CHARS_MAX));
+        let what = format!("of account {account} these limits are paused: {groups}: {reason}");
+        Finding::warn("accounts", what, ACTION)
+    });
+    some_of("accounts", "nothing is paused", accounts.chain(limits).collect())
 }
 
 fn tokens(audit: &Audit, now: UnixMillis) -> Vec<Finding> {

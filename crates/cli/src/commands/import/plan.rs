@@ -10,6 +10,7 @@ use waitless_wb::{Dataset, Notice, SellerToken};
 
 use crate::{
     args::Import,
+    digitize::dataset_of,
     exit::{Exit, Failure},
 };
 
@@ -86,12 +87,15 @@ pub(crate) async fn make(
     for &dataset in datasets {
         let newest = newest(dataset);
         let has_rows = sink.count(account.as_str(), dataset.as_str()).await?.rows > 0;
+        // Of a dataset without a single row an empty sink holds all there is.
+        let lacks_rows = !has_rows
+            && known.iter().any(|job| dataset_of(job) == Some(dataset) && job.progress.rows > 0);
         let job = match newest {
             Some(job) if is_open(job) => {
                 go_on(store, args, dataset, job, has_rows, now).await?;
                 job.id
             }
-            Some(job) if unfinished.is_some() && job.run == Some(run) && has_rows => job.id,
+            Some(job) if unfinished.is_some() && job.run == Some(run) && !lacks_rows => job.id,
             last => {
                 let since = match (args.since, last) {
                     (Some(day), _) => Some(day),
@@ -180,10 +184,4 @@ async fn jobs_of(store: &dyn Store, account: &AccountId) -> Result<Vec<JobRecord
         }
         jobs.extend(chunk);
     }
-}
-
-/// The dataset that a job imports.
-pub(crate) fn dataset_of(job: &JobRecord) -> Option<Dataset> {
-    let (_, dataset) = job.unique_key.as_deref()?.rsplit_once('/')?;
-    dataset.parse().ok()
 }

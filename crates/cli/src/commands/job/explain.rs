@@ -90,9 +90,9 @@ pub(super) fn headline(
                         None => format!("account {}", around.account_text(&job.account)),
                     };
                     format!(
-                        "{what} is paused: {}; when that is mended: waitless account resume {}",
+                        "{what} is paused: {}; when that is mended: {}",
                         printable(reason),
-                        around.account_text(&job.account)
+                        around.resume(&job.account)
                     )
                 }
                 Some(BlockedBy::Slots) | None => {

@@ -28,6 +28,9 @@ struct LimitDetail {
     limit: LimitInfo,
     /// The first of them in the order in which they are served, as far as they wait in one lane.
     waiting_jobs: Vec<JobView>,
+    /// What lets its account go on.
+    #[serde(skip)]
+    resume: String,
 }
 
 pub(super) async fn show(global: &Global, store: &SqliteStore, bucket: &str) -> Result<()> {
@@ -61,7 +64,7 @@ pub(super) async fn show(global: &Global, store: &SqliteStore, bucket: &str) -> 
     JobView::tell_apart(&mut waiting_jobs, []);
     let is_wide = global.output() == Output::Wide;
     let limit = LimitInfo::new(&view, &around, now);
-    let detail = LimitDetail { limit, waiting_jobs };
+    let detail = LimitDetail { limit, waiting_jobs, resume: around.resume(&view.bucket.account) };
     output::one(global.output(), &detail, &view.bucket.to_string(), |detail| text(detail, is_wide))
 }
 
@@ -81,6 +84,9 @@ fn text(detail: &LimitDetail, is_wide: bool) -> String {
         line("account", &printable(name));
     }
     line("limit", &limit.policy.to_string());
+    if let Some(slower) = &limit.slower {
+        line("slower", &format!("{slower}: refusals have taught it so, until it goes well again"));
+    }
     line(
         "level",
         &format!(
@@ -101,6 +107,7 @@ fn text(detail: &LimitDetail, is_wide: bool) -> String {
     }
     if let Some(reason) = &limit.paused {
         line("paused", &printable(reason));
+        line("", &format!("when that is mended: {}", detail.resume));
     }
     line("running", &thousands(limit.running));
     line("waiting", &thousands(limit.waiting));

@@ -14,7 +14,7 @@ use crate::{
     },
     output::{self, Output},
     surroundings::Surroundings,
-    views::{RunDetail, RunView, eta_text},
+    views::{Paused, RunDetail, RunView, eta_text, limit_text},
 };
 
 /// Said of a run that has not ended while nobody works on it.
@@ -66,21 +66,12 @@ pub(super) fn text(detail: &RunDetail, is_wide: bool) -> String {
             count(run.progress.rows, "row"),
         ),
     );
-    let unless = if detail.paused.is_empty() || run.eta.is_none() {
-        ""
-    } else {
-        ", counted without what is paused"
-    };
-    line("ETA", &format!("{}{unless}", eta_text(run)));
-    for paused in &detail.paused {
-        let what = match &paused.bucket {
-            Some(bucket) => format!("limit {}/{}", paused.account_text, bucket.group),
-            None => format!("account {}", paused.account_text),
-        };
-        line("paused", &format!("{what}: {}", printable(&paused.reason)));
+    line("ETA", &format!("{}{}", eta_text(run), unless(detail)));
+    for (what, reason) in paused(detail) {
+        line("paused", &format!("{what}: {}", printable(reason)));
     }
     if let Some(paused) = detail.paused.first() {
-        line("", &format!("when that is mended: waitless account resume {}", paused.account_text));
+        line("", &format!("when that is mended: {}", paused.resume));
     }
     if run.eta.is_some() || !detail.buckets.is_empty() {
         text.push('\n');
@@ -92,6 +83,38 @@ pub(super) fn text(detail: &RunDetail, is_wide: bool) -> String {
         text.push_str(&failures(detail, is_wide));
     }
     text
+}
+
+/// What of the paused the ETA counts: an account may go on at any moment, while requests on a limit
+/// that is paused are left out.
+fn unless(detail: &RunDetail) -> &'static str {
+    let has = |is_limit| detail.paused.iter().any(|paused| paused.bucket.is_some() == is_limit);
+    match (detail.run.eta.is_some() && has(false), detail.run.eta.is_some() && has(true)) {
+        (true, _) => ", counted as if no account were paused",
+        (false, true) => ", counted without what is paused",
+        (false, false) => "",
+    }
+}
+
+/// What is paused and why. One refusal pauses all limits of a category, and is said once.
+fn paused(detail: &RunDetail) -> Vec<(String, &str)> {
+    let mut said: Vec<(String, &Paused)> = Vec::new();
+    for paused in &detail.paused {
+        let Some(bucket) = &paused.bucket else {
+            said.push((format!("account {}", paused.account_text), paused));
+            continue;
+        };
+        let is_alike = |first: &Paused| {
+            first.bucket.is_some()
+                && first.account == paused.account
+                && first.reason == paused.reason
+        };
+        match said.iter_mut().find(|(_, first)| is_alike(first)) {
+            Some((what, _)) => what.push_str(&format!(", {}", bucket.group)),
+            None => said.push((format!("{}/{}", paused.account_text, bucket.group), paused)),
+        }
+    }
+    said.into_iter().map(|(what, paused)| (what, &*paused.reason)).collect()
 }
 
 /// What each bucket needs, and what the slots do.
@@ -107,7 +130,7 @@ pub(super) fn buckets(detail: &RunDetail) -> String {
         }
         rows.push(vec![
             bucket.bucket_text.clone(),
-            bucket.policy.to_string(),
+            limit_text(&bucket.policy, bucket.slower.as_ref()),
             thousands(bucket.requests_left),
             hundredths(bucket.level_hundredths),
             needs,
