@@ -1,6 +1,6 @@
 //! Rows as values and values as rows.
 
-use std::{error::Error, str::FromStr, sync::Arc};
+use std::{cmp::Reverse, error::Error, str::FromStr, sync::Arc};
 
 use rusqlite::{
     CachedStatement, Connection, Result, Row, ToSql,
@@ -102,12 +102,13 @@ pub(crate) fn lane(row: &Row<'_>) -> Result<Lane> {
     Ok(Lane { waiting: unsigned(row, 0)?, place })
 }
 
-/// Reads class, full_at and time_to_full_ms from this column on.
+/// Reads class, full_at, token_ms and time_to_full_ms from this column on.
 pub(crate) fn rank(row: &Row<'_>, from: usize) -> Result<Rank> {
     Ok(Rank {
         class: class(row, from)?,
         full_at: UnixMillis(row.get(from + 1)?),
-        time_to_full_ms: unsigned(row, from + 2)?,
+        token_ms: Reverse(unsigned(row, from + 2)?),
+        time_to_full_ms: unsigned(row, from + 3)?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a store keeps beside jobs and buckets.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use waitless_bucket::{BucketState, Policy, UnixMillis};
@@ -66,16 +66,21 @@ pub enum Place {
     Ready(Rank),
 }
 
-/// The order in which ready lanes are served: class first, then slack, then the smaller bucket.
+/// The order in which ready lanes are served: class first, then slack, then the rarer token, then the
+/// smaller bucket.
 ///
-/// Slack is the moment at which one of the lane's buckets becomes full, that is, when waste begins;
-/// among buckets that are full already the one that refills soonest loses most by waiting.
+/// Slack is the moment at which one of the lane's buckets becomes full, that is, when waste begins.
+/// Buckets that are full waste time alike, and the work of most lanes is not known before their last
+/// page; but work that takes tokens which are long in coming ends last, so that a late start there
+/// makes the whole run late. Of equally rare tokens the smaller bucket has less of its work at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Rank {
     /// Class of the lane's first job.
     pub class: Class,
     /// When the first of its buckets is full.
     pub full_at: UnixMillis,
+    /// Time for one token of that bucket, in milliseconds; the longest first.
+    pub token_ms: Reverse<u64>,
     /// Time in which that bucket fills from empty, in milliseconds.
     pub time_to_full_ms: u64,
 }

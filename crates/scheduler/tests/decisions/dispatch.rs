@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::{cmp::Reverse, collections::HashMap};
 
 use proptest::prelude::*;
 use waitless_job::{AccountId, Class, LaneKey, UnixMillis};
@@ -50,9 +50,9 @@ fn times(lane: &LaneKey, picked: &[LaneKey]) -> usize {
 }
 
 /// A lane's slack and size once it has got these slots.
-fn slack(lane: &DueLane, picked: &[LaneKey]) -> (UnixMillis, u64) {
+fn slack(lane: &DueLane, picked: &[LaneKey]) -> (UnixMillis, Reverse<u64>, u64) {
     let put_off_ms = times(&lane.lane, picked) as u64 * lane.token_ms;
-    (lane.rank.full_at.plus(put_off_ms), lane.rank.time_to_full_ms)
+    (lane.rank.full_at.plus(put_off_ms), lane.rank.token_ms, lane.rank.time_to_full_ms)
 }
 
 fn lane_key(account: usize, group: usize) -> LaneKey {
@@ -73,7 +73,12 @@ fn any_case() -> impl Strategy<Value = Case> {
             .into_iter()
             .map(|((account, group), (class, (full_at, size), available, token_ms))| DueLane {
                 lane: lane_key(account, group),
-                rank: Rank { class, full_at: UnixMillis(full_at), time_to_full_ms: size },
+                rank: Rank {
+                    class,
+                    full_at: UnixMillis(full_at),
+                    token_ms: Reverse(token_ms),
+                    time_to_full_ms: size,
+                },
                 available,
                 token_ms,
             })
@@ -158,6 +163,7 @@ fn due_lane(lane: &str, full_at: i64, available: u32, token_ms: u64) -> DueLane 
     let rank = Rank {
         class: Class::Normal,
         full_at: UnixMillis(full_at),
+        token_ms: Reverse(token_ms),
         time_to_full_ms: u64::from(available) * token_ms,
     };
     DueLane { lane: lane.parse().expect("a lane"), rank, available, token_ms }

@@ -40,6 +40,7 @@ pub(super) fn put_lane(connection: &Connection, key: &LaneKey, lane: &Lane) -> R
         ":ready_at": ready_at,
         ":class": rank.map(|rank| class_number(rank.class)),
         ":full_at": rank.map(|rank| rank.full_at.0),
+        ":token_ms": rank.map(|rank| rank.token_ms.0.cast_signed()),
         ":time_to_full_ms": rank.map(|rank| rank.time_to_full_ms.cast_signed()),
     };
     execute(connection, queries::PUT_LANE, lane).map(drop)

@@ -1,5 +1,7 @@
 //! Lanes: who comes first.
 
+use std::cmp::Reverse;
+
 use waitless_job::{Class, JobState};
 
 use super::scene::{NOW, Scene, at, read};
@@ -30,13 +32,16 @@ pub async fn jobs_of_a_lane_come_by_class_then_arrival(store: &dyn Store) {
     scene.is_sound().await;
 }
 
-/// Of lanes that are due, the better class goes first, then the one whose bucket is full first,
-/// then the one whose bucket fills faster.
-pub async fn lanes_come_by_class_then_slack_then_the_smaller_bucket(store: &dyn Store) {
+/// Of lanes that are due, the better class goes first, then the one whose bucket is full first, then
+/// the one whose tokens are rarer, then the one whose bucket is smaller.
+pub async fn lanes_come_by_class_then_slack_then_the_rarer_token_then_the_smaller_bucket(
+    store: &dyn Store,
+) {
     let scene = Scene::with(
         store,
         &[
             ("a/slow", "1/min burst 10 margin 0"),
+            ("a/small", "1/min burst 2 margin 0"),
             ("a/fast", "1/s burst 10 margin 0"),
             ("a/touched", "1/min burst 10 margin 0"),
             ("a/urgent", "1/min burst 10 margin 0"),
@@ -45,17 +50,17 @@ pub async fn lanes_come_by_class_then_slack_then_the_smaller_bucket(store: &dyn 
     .await;
     // One token of this bucket is gone: it is full later, so waiting wastes nothing yet.
     store.take(vec![(read("a/touched"), waitless_bucket::Cost::ONE)], NOW).await.expect("full");
-    for lane in ["a/touched", "a/slow", "a/fast"] {
+    for lane in ["a/touched", "a/slow", "a/fast", "a/small"] {
         scene.enqueue(scene.job(lane), NOW).await;
     }
     scene.enqueue(scene.job("a/urgent").class(Class::Interactive), at(3)).await;
     let due = scene.due(at(5)).await;
     let order: Vec<_> = due.lanes.iter().map(|due| due.lane.to_string()).collect();
-    assert_eq!(order, ["a/urgent", "a/fast", "a/slow", "a/touched"]);
+    assert_eq!(order, ["a/urgent", "a/small", "a/slow", "a/fast", "a/touched"]);
     assert!(due.lanes.is_sorted_by_key(|due| due.rank), "{due:?}");
-    let full_at = due.lanes[3].rank.full_at;
+    let full_at = due.lanes[4].rank.full_at;
     assert_eq!(full_at, at(60_000), "one token of one per minute is back after one minute");
-    assert_eq!(due.lanes[1].rank.time_to_full_ms, 10_000);
+    assert_eq!(due.lanes[1].rank.time_to_full_ms, 120_000);
     assert_eq!(due.lanes[2].rank.time_to_full_ms, 600_000);
     scene.is_sound().await;
 }
@@ -101,7 +106,8 @@ pub async fn jobs_without_needs_wait_for_slots_only(store: &dyn Store) {
     assert_eq!(due.next_at, None);
     assert_eq!(due.lanes.len(), 1);
     assert_eq!((due.lanes[0].available, due.lanes[0].token_ms), (3, 0));
-    let rank = Rank { class: Class::Normal, full_at: NOW, time_to_full_ms: 0 };
+    let rank =
+        Rank { class: Class::Normal, full_at: NOW, token_ms: Reverse(0), time_to_full_ms: 0 };
     assert_eq!(due.lanes[0].rank, rank);
     assert_eq!(scene.claim_all(&["a/", "a/", "a/", "a/"], NOW).await.len(), 3);
     scene.is_sound().await;

@@ -91,7 +91,7 @@ macro_rules! conformance {
             }
             lanes {
                 jobs_of_a_lane_come_by_class_then_arrival
-                lanes_come_by_class_then_slack_then_the_smaller_bucket
+                lanes_come_by_class_then_slack_then_the_rarer_token_then_the_smaller_bucket
                 lanes_of_equal_rank_come_by_account_then_groups
                 jobs_without_needs_wait_for_slots_only
                 lanes_that_share_a_bucket_share_its_tokens

@@ -1,5 +1,7 @@
 //! Lanes: where each stands after a change.
 
+use std::cmp::Reverse;
+
 use waitless_bucket::{
     AllDecision, BucketState, Draw, Policy, UnixMillis, effective, evaluate_all, full_at, peek,
 };
@@ -108,11 +110,12 @@ pub(super) fn rank(head: &JobRecord, loaded: &[Loaded], now: UnixMillis) -> Rank
         .iter()
         .map(|one| {
             let full_at = full_at(one.state.as_ref(), &one.policy, now);
-            (full_at, one.effective().time_to_full_ms())
+            let policy = one.effective();
+            (full_at, Reverse(policy.token_ms()), policy.time_to_full_ms())
         })
         .min();
-    let (full_at, time_to_full_ms) = soonest.unwrap_or((head.run_at, 0));
-    Rank { class: head.class, full_at, time_to_full_ms }
+    let (full_at, token_ms, time_to_full_ms) = soonest.unwrap_or((head.run_at, Reverse(0), 0));
+    Rank { class: head.class, full_at, token_ms, time_to_full_ms }
 }
 
 /// Puts a lane where it belongs after its wait list changed by `waiting_change` jobs, its buckets
