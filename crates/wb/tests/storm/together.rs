@@ -109,7 +109,7 @@ async fn ten_thousand_requests_in_all_weathers_lose_nothing() {
     let faults = Faults::read(&script()).expect("a good script");
     let config = MockConfig { seed: SEED, faults, ..sellers(SELLERS, 60, 400) };
     let gear = Pages { of_products: 1, of_rows: 5 }.quick(48, 500);
-    let begun = std::time::Instant::now();
+    let begun = tokio::time::Instant::now();
     let fleet = Fleet::geared(config, gear, &Dataset::ALL).await;
     let (mock, store, clock) =
         (Arc::clone(&fleet.mock), Arc::clone(&fleet.store), fleet.clock.clone());
