@@ -73,14 +73,39 @@ impl Fleet {
         Self::of(config, gear, datasets, personal).await
     }
 
+    /// Behind a gateway of the test's own: where that is follows from where the stand-in is.
+    #[allow(dead_code, reason = "shared with the storm")]
+    pub(crate) async fn behind<G>(
+        config: MockConfig,
+        gear: Gear,
+        datasets: &[Dataset],
+        gateway: impl AsyncFnOnce(String) -> (String, G),
+    ) -> (Self, G) {
+        let mock = Arc::new(Mock::start(config).await.expect("a free port"));
+        let (place, gateway) = gateway(mock.base_url()).await;
+        (Self::before(mock, &place, gear, datasets, personal).await, gateway)
+    }
+
     async fn of(
         config: MockConfig,
         gear: Gear,
         datasets: &[Dataset],
         token: impl Fn(&Mock, usize) -> SellerToken,
     ) -> Self {
-        let Gear { catalogue, client, worker } = gear;
         let mock = Arc::new(Mock::start(config).await.expect("a free port"));
+        let place = mock.base_url();
+        Self::before(mock, &place, gear, datasets, token).await
+    }
+
+    /// In front of a stand-in, which is asked at this place.
+    async fn before(
+        mock: Arc<Mock>,
+        place: &str,
+        gear: Gear,
+        datasets: &[Dataset],
+        token: impl Fn(&Mock, usize) -> SellerToken,
+    ) -> Self {
+        let Gear { catalogue, client, worker } = gear;
         let (clock, store) = (Clock::starting_at(NOON), Arc::new(MemoryStore::new()));
         let (sink, tokens) = (Recorder::open().await, Tokens::new());
         for seller in mock.sellers() {
@@ -95,7 +120,7 @@ impl Fleet {
             tokens.put(token);
         }
         let client = Client::new(Arc::new(catalogue), client).expect("a client");
-        let place = mock.base_url().parse().expect("a URL");
+        let place = place.parse().expect("a URL");
         let connector = Connector::new(client, tokens, sink.clone()).base_url(place);
         let handlers = handlers(connector).expect("names");
         let worker = Worker::new(store.clone(), clock.clone(), handlers).config(worker);

@@ -7,6 +7,8 @@ mod alone;
 mod fleet;
 mod gear;
 mod ledger;
+mod mangler;
+mod odd_rows;
 mod quota;
 #[path = "../it/recorder.rs"]
 #[allow(dead_code, reason = "shared with the imports, which use all of it")]

@@ -28,27 +28,30 @@ fn is_hidden(entry: &&AuditEntry) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hidden_client_costs_a_429_for_each_token_at_most_and_none_after_it_has_stopped() {
     crate::count_panics();
-    // One request in 150 ms.
-    const STOPS_MS: u64 = 8_000;
+    // One request in 150 ms is what the upstream gives. We ask for a little less: a client that
+    // takes each token the moment it is there leaves nothing to steal.
+    const SPEED: u32 = 400;
+    const OUR_SPEED: u32 = 340;
+    const STOPS_MS: u64 = 10_000;
     let script = format!(
         "[[faults]]\nplay = {{ hidden-client = {{ every_interval = 3 }} }}\ndatasets = ['orders']\n\
          for_ms = {STOPS_MS}"
     );
-    let config = MockConfig { faults: faults(&script), ..sized(2_000, 20, 400) };
-    let ended = Fleet::start(config, &[Dataset::Orders]).await.run().await;
+    let config = MockConfig { faults: faults(&script), ..sized(2_600, 20, SPEED) };
+    let fleet = Fleet::geared(config, Gear::at(OUR_SPEED), &[Dataset::Orders]).await;
+    let ended = fleet.run().await;
     let ledger = Ledger::of(&ended).await;
     let audit = ended.mock.audit();
     let stops_us = audit.iter().filter(is_hidden).map(|entry| entry.arrival_us).max().expect("it");
     let later: Vec<&AuditEntry> =
         audit.iter().filter(|entry| entry.arrival_us > stops_us).collect();
-    // The one that was due while it still took tokens.
     let refused_later = later.iter().filter(|entry| entry.status == 429).count();
     println!(
         "hidden client: {ledger}; after it stopped {} requests, {refused_later} refused",
         later.len()
     );
     ledger.check("hidden client");
-    assert!(ledger.hidden >= 10, "{}", ledger.hidden);
+    assert!(ledger.hidden >= 8, "{}", ledger.hidden);
     assert!(ledger.refused <= ledger.hidden);
     assert!(later.len() > 30, "{}", later.len());
     assert_eq!(refused_later, 0);
@@ -66,7 +69,7 @@ async fn an_upstream_that_gives_a_quarter_less_refuses_few_with_headers_and_with
         )
     };
     let script = rule(0, true) + &rule(1, false);
-    let config = MockConfig { sellers: 2, faults: faults(&script), ..sized(5_600, 20, 1_000) };
+    let config = MockConfig { sellers: 2, faults: faults(&script), ..sized(9_600, 20, 1_000) };
     let ended = Fleet::start(config, &[Dataset::Orders]).await.run().await;
     let ledger = Ledger::of(&ended).await;
     println!("a quarter less: {ledger}");

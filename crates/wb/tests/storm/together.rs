@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use waitless_job::JobState;
+use waitless_job::{Clock, JobState};
 use waitless_store::{MemoryStore, Store};
 use waitless_wb::Dataset;
 use waitless_wb_mock::{Faults, Mock, MockConfig};
@@ -83,10 +83,10 @@ struct Mended {
 }
 
 /// Puts dead letters back and resumes paused limits, until every job has succeeded.
-async fn mend(mock: &Mock, store: &MemoryStore, now: waitless_job::UnixMillis) -> Mended {
+async fn mend(mock: &Mock, store: &MemoryStore, clock: &Clock) -> Mended {
     let mut mended = Mended::default();
     loop {
-        let jobs = jobs(store).await;
+        let (jobs, now) = (jobs(store).await, clock.now());
         if jobs.iter().all(|job| job.state == JobState::Succeeded) {
             return mended;
         }
@@ -109,7 +109,7 @@ async fn ten_thousand_requests_in_all_weathers_lose_nothing() {
     let faults = Faults::read(&script()).expect("a good script");
     let config = MockConfig { seed: SEED, faults, ..sellers(SELLERS, 60, 400) };
     let gear = Pages { of_products: 1, of_rows: 5 }.quick(48, 500);
-    let begun = std::time::Instant::now();
+    let begun = tokio::time::Instant::now();
     let fleet = Fleet::geared(config, gear, &Dataset::ALL).await;
     let (mock, store, clock) =
         (Arc::clone(&fleet.mock), Arc::clone(&fleet.store), fleet.clock.clone());
@@ -117,7 +117,7 @@ async fn ten_thousand_requests_in_all_weathers_lose_nothing() {
     let seen = Arc::clone(&mended);
     let ended = fleet
         .run_until(async move {
-            let all = mend(&mock, &store, clock.now()).await;
+            let all = mend(&mock, &store, &clock).await;
             *seen.lock().expect("no panic under it") = all;
         })
         .await;
