@@ -66,7 +66,7 @@ demo-base             upstream_429                       =  0
 demo-base             slot_wait_seconds                  =  0
 demo-base             jobs_dead                          =  0
 demo-base             makespan_seconds                   -
-demo-base             makespan_over_bound                <= 1.15
+demo-base             makespan_over_bound                <= 1.10
 '
 
 say() { printf '\n== %s\n' "$*" >&2; }
