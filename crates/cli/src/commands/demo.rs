@@ -1,8 +1,11 @@
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use anyhow::Result;
 use serde::Serialize;
-use waitless_job::{Clock, JobId, NewJob, RunId};
+use waitless_job::{Clock, JobId, JobState, NewJob, RunId};
 use waitless_sink::Sink;
 use waitless_store::{Store, model::Run};
 use waitless_upstream::{BaseUrl, Catalogue, Client, ClientConfig, Secret};
@@ -17,7 +20,7 @@ use crate::{
     commands::{account::enter, mock, wall_time},
     digitize::{Digitization, Driven},
     exit::{Exit, Failure},
-    format::{count, millis, seconds, span, thousands},
+    format::{count, millis, printable, seconds, span, thousands},
     open, output,
     verify::{self, Landing},
     views::Skipped,
@@ -47,6 +50,8 @@ struct Summary {
     wakeups_per_request: f64,
     slot_wait_seconds: f64,
     jobs_dead: u64,
+    /// Why they were given up, each reason once.
+    dead_letters: Vec<String>,
 }
 
 pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
@@ -250,7 +255,9 @@ struct Times {
 fn summary(sellers: u32, driven: &Driven, landing: Landing, times: Times, mock: &Mock) -> Summary {
     let Times { makespan_ms, bound_ms } = times;
     let counted = mock.summary();
-    let jobs_dead = driven.jobs.iter().filter(|job| job.state == waitless_job::JobState::Dead);
+    let dead = driven.jobs.iter().filter(|job| job.state == JobState::Dead);
+    let dead_letters: BTreeSet<String> =
+        dead.clone().filter_map(|job| job.error.as_deref().map(str::to_owned)).collect();
     Summary {
         sellers,
         datasets: driven.jobs.len() as u64,
@@ -267,7 +274,8 @@ fn summary(sellers: u32, driven: &Driven, landing: Landing, times: Times, mock: 
         makespan_over_bound: makespan_ms as f64 / bound_ms.max(1) as f64,
         wakeups_per_request: driven.stats.wakeups as f64 / counted.accepted.max(1) as f64,
         slot_wait_seconds: seconds(driven.stats.slot_wait_ms),
-        jobs_dead: jobs_dead.count() as u64,
+        jobs_dead: dead.clone().count() as u64,
+        dead_letters: dead_letters.into_iter().collect(),
     }
 }
 
@@ -277,6 +285,8 @@ fn text(summary: &Summary) -> String {
         0 => String::new(),
         faults => format!("faults played: {}\n", thousands(faults)),
     };
+    let dead_letters =
+        summary.dead_letters.iter().take(3).map(|reason| format!("  {}\n", printable(reason)));
     format!(
         "\n{skipped}{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice or unknown\n\
          {sellers}, {datasets}, {requests} in {makespan} ({ratio:.3} x the \
@@ -284,7 +294,7 @@ fn text(summary: &Summary) -> String {
          {faults}429s from the marketplace: {refused}\n\
          slot seconds spent waiting: {waiting:.1}\n\
          wake-ups a request: {wakeups:.2}\n\
-         dead jobs: {dead}\n",
+         dead jobs: {dead}\n{dead_letters}",
         verdict = if all_landed { "every row landed exactly once" } else { "ROWS ARE MISSING" },
         skipped = Skipped::text(&summary.skipped),
         landed = thousands(summary.rows_landed),
@@ -301,5 +311,6 @@ fn text(summary: &Summary) -> String {
         waiting = summary.slot_wait_seconds,
         wakeups = summary.wakeups_per_request,
         dead = summary.jobs_dead,
+        dead_letters = dead_letters.collect::<String>(),
     )
 }

@@ -166,3 +166,79 @@ fn seconds(ms: u64) -> String {
 pub(super) fn draws_on(job: &JobRecord, view: &LimitView) -> bool {
     job.account == view.bucket.account && job.lane().draws_on(&view.bucket.group)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use waitless_job::{Clock, LimitGroup, NewJob};
+    use waitless_store::{MemoryStore, Store};
+
+    use super::*;
+
+    /// An account with waiting jobs of these datasets, all on a bucket that gives a token a day.
+    async fn frame(datasets: &[&str]) -> (Frame, Arc<dyn Store>) {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let now = Clock::system().now();
+        let account: AccountId = "seller-1".parse().expect("an id");
+        let bucket = "seller-1/orders".parse().expect("a bucket");
+        let policy = "1/d burst 10 margin 0".parse().expect("a policy");
+        store.set_limits(vec![(bucket, policy)], now).await.expect("the limit is set");
+        let group: LimitGroup = "orders".parse().expect("a group");
+        let job = |dataset: &&str| {
+            let job = NewJob::new("wb.import", "seller-1", &(), now).expect("a job");
+            job.needs_one(group.clone()).unique_key(format!("wb/seller-1/{dataset}"))
+        };
+        let jobs = datasets.iter().map(job).collect();
+        let ids = store.enqueue(jobs, now).await.expect("they are enqueued");
+        let mut jobs = Vec::new();
+        for enqueued in ids {
+            jobs.extend(store.job(enqueued.id).await.expect("it is read").map(|(job, _)| job));
+        }
+        let frame = Frame {
+            now,
+            started_at: now,
+            jobs,
+            limits: store.limits(None).await.expect("they are read"),
+            accounts: Vec::new(),
+            names: HashMap::from([(account, "01 ООО «Северный ветер»".to_owned())]),
+            slots: 8,
+            stats: StatsSnapshot::default(),
+            refused: 0,
+        };
+        (frame, store)
+    }
+
+    #[tokio::test]
+    async fn a_line_names_the_dataset_and_fits_a_narrow_terminal_without_its_bar() {
+        let (mut frame, _store) = frame(&["campaign-stats"]).await;
+        frame.jobs[0].progress.requests_done = 123;
+        frame.jobs[0].progress.requests_total = Some(456);
+        let line = frame.lines(14).concat();
+        let shown: String = line.chars().take(80).collect();
+        assert!(
+            shown.starts_with("01 ООО «Северный в campaign-stats 10/10 token there"),
+            "{shown}"
+        );
+        assert!(shown.contains(" 123/456 "), "{shown}");
+        assert!(frame.total().iter().all(|half| half.chars().count() <= 80));
+    }
+
+    #[tokio::test]
+    async fn datasets_without_room_are_counted_by_their_state() {
+        let (mut frame, store) = frame(&["orders", "sales", "cards", "prices"]).await;
+        frame.jobs[0].state = JobState::Running;
+        assert_eq!(frame.lines(1)[1], "... and 3 datasets more: 3 waiting");
+        assert_eq!(frame.lines(4).len(), 4);
+
+        let account: AccountId = "seller-1".parse().expect("an id");
+        let reason = Some("no token".into());
+        store.pause_limits(account, None, reason, frame.now).await.expect("they are paused");
+        frame.limits = store.limits(None).await.expect("they are read");
+        assert_eq!(frame.lines(1)[1], "... and 3 datasets more: 3 paused");
+        assert!(frame.lines(4)[1].contains(" paused "), "{:?}", frame.lines(4));
+        assert_eq!(frame.all_paused(), None, "one is running");
+        frame.jobs[0].state = JobState::Waiting;
+        assert_eq!(frame.all_paused(), Some(vec!["no token".to_owned()]));
+    }
+}

@@ -5,7 +5,7 @@ use waitless_job::{AccountId, LimitGroup, UnixMillis};
 use waitless_store::model::{Account, LimitView};
 
 use crate::{
-    format::{count, cut, moment, printable, relative},
+    format::{count, moment, printable, relative, shorten},
     output::Listed,
 };
 
@@ -14,6 +14,9 @@ use crate::{
 pub(crate) const TOKEN_WARN_MS: u64 = 14 * DAY_MS;
 
 const DAY_MS: u64 = 86_400_000;
+
+/// Characters of the names of paused limits in a table.
+const GROUPS_CHARS_MAX: usize = 40;
 
 /// An account.
 #[derive(Debug, Serialize)]
@@ -76,16 +79,19 @@ impl AccountView {
         }
     }
 
-    /// What of it is paused, and why.
+    /// Why it is paused, or which of its limits are.
     fn paused_text(&self) -> String {
-        match (&self.paused, self.paused_limits.first()) {
-            (Some(reason), _) => printable(reason),
-            (None, Some(first)) => {
-                let limits = count(self.paused_limits.len() as u64, "limit");
-                format!("{limits}: {}", cut(&first.reason, 60))
-            }
-            (None, None) => "-".into(),
+        if let Some(reason) = &self.paused {
+            return printable(reason);
         }
+        if self.paused_limits.is_empty() {
+            return "-".into();
+        }
+        // Their reasons are too long for a table.
+        let groups: Vec<&str> =
+            self.paused_limits.iter().map(|limit| limit.group.as_str()).collect();
+        let limits = count(groups.len() as u64, "limit");
+        format!("{limits}: {}", shorten(&groups.join(", "), GROUPS_CHARS_MAX))
     }
 }
 

@@ -84,7 +84,7 @@ async fn what_is_paused_is_spoken_of_everywhere_and_resumed_by_hand() {
     let resume = "waitless account resume shop";
     for (args, words) in [
         (vec!["account", "show", "shop"], vec!["orders, sales: ", "401", resume]),
-        (vec!["account", "list"], vec!["2 limits: "]),
+        (vec!["account", "list"], vec!["2 limits: orders, sales"]),
         (vec!["run", "show", "--latest"], vec!["shop/orders", "401", resume]),
         (vec!["job", "explain", job.as_str()], vec!["limit shop/", "is paused", resume]),
         (vec!["limit", "list"], vec!["paused"]),

@@ -137,7 +137,7 @@ async fn a_new_token_is_read_and_lets_paused_limits_go_on() {
         "{shown}"
     );
     let listed = words(scene.waitless("account list").text());
-    assert!(listed.contains("2 limits: the upstream answered 401"), "{listed}");
+    assert!(listed.contains("2 limits: orders, sales"), "{listed}");
 
     let said = scene.add("shop", &token("seller-1", MASK, scene.in_days(100)));
     let note = "note: goes on again with the new token: 2 limits: the upstream answered 401";
