@@ -68,13 +68,11 @@ impl Fleet {
     }
 
     /// With other gear.
-    #[allow(dead_code, reason = "shared with the storm")]
     pub(crate) async fn geared(config: MockConfig, gear: Gear, datasets: &[Dataset]) -> Self {
         Self::of(config, gear, datasets, personal).await
     }
 
     /// Behind a gateway of the test's own: where that is follows from where the stand-in is.
-    #[allow(dead_code, reason = "shared with the storm")]
     pub(crate) async fn behind<G>(
         config: MockConfig,
         gear: Gear,
