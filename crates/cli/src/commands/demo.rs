@@ -29,6 +29,9 @@ use crate::{
 /// Rows of a page: small pages make many requests of little work, which is what there is to see.
 const PAGE_ROWS: u32 = 200;
 
+/// The most that `--speed` divides by: an hour passes in a second.
+const SPEED_MAX: u32 = 3_600;
+
 /// What a demo came to.
 #[derive(Debug, Serialize)]
 struct Summary {
@@ -79,6 +82,9 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
              the margin is {} ms: expect 429s",
             args.margin_ms
         );
+    }
+    if args.token_type == TokenType::Base && args.speed < SPEED_MAX {
+        eprintln!("note: base tokens have limits of hours: --speed {SPEED_MAX} makes them seconds");
     }
     let sink = open::sink(args.sink.as_deref().unwrap_or("sqlite::memory:")).await?;
     let mock = mock::start(MockConfig {

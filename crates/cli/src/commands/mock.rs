@@ -95,7 +95,7 @@ fn text(serving: &Serving) -> String {
     let mut text = format!(
         "a strict marketplace at {base_url} with {}; Ctrl-C ends it\n\n\
          a seller's token   curl -s {base_url}/_mock/token/0 > token\n\
-         of another kind    '{base_url}/_mock/token/0?family=base&categories=statistics,content&expires_in_s=60'\n\
+         of another kind    curl -s '{base_url}/_mock/token/0?family=base&categories=statistics,content&expires_in_s=60' > token\n\
          its orders         curl -i -H \"Authorization: $(cat token)\" '{base_url}/api/v1/supplier/orders?dateFrom=2020-01-01'\n\
          what it counted    curl -s {base_url}/_mock/summary\n\
          import it          waitless import --account demo --token-file token --base-url {base_url}{speed} --datasets all\n\

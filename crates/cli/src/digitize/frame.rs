@@ -49,9 +49,10 @@ impl Frame {
         (!reasons.is_empty()).then_some(reasons)
     }
 
-    /// Why a job does not go on before somebody has acted.
+    /// Why a job does not go on before somebody has acted. One that waits for its next attempt, or to
+    /// look again, would find the same.
     pub(super) fn paused(&self, job: &JobRecord) -> Option<String> {
-        if job.state != JobState::Waiting {
+        if job.state.is_final() || job.state == JobState::Running {
             return None;
         }
         let account = self.accounts.iter().find(|account| account.id == job.account);
@@ -217,7 +218,7 @@ mod tests {
         let line = frame.lines(14).concat();
         let shown: String = line.chars().take(80).collect();
         assert!(
-            shown.starts_with("01 ООО «Северный в campaign-stats 10/10 token there"),
+            shown.starts_with("01 ООО «Северный … campaign-stats 10/10 token there"),
             "{shown}"
         );
         assert!(shown.contains(" 123/456 "), "{shown}");

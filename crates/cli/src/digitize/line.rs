@@ -11,7 +11,10 @@ use super::{
     dataset_of,
     frame::{Frame, draws_on},
 };
-use crate::format::span;
+use crate::format::{shorten, span};
+
+/// Characters of an account's name.
+const NAME_CHARS_MAX: usize = 18;
 
 /// A job that has not ended, and of the buckets that its next request draws on the one that decides.
 pub(super) struct Line<'a> {
@@ -63,8 +66,9 @@ impl<'a> Line<'a> {
         let done = self.job.progress.requests_done;
         let total = done + self.job.progress.requests_left();
         format!(
-            "{name:<18.18} {what:<14.14} {level:<5} {waits:<13} ETA {eta:<7} \
+            "{name:<18} {what:<14.14} {level:<5} {waits:<13} ETA {eta:<7} \
              {done:>3}/{total:<3} {mark} {bar}",
+            name = shorten(name, NAME_CHARS_MAX),
             level = level.as_deref().unwrap_or("-"),
             waits = self.waits(quota),
             eta = if self.left_ms == 0 { "-".to_owned() } else { span(self.left_ms) },
@@ -79,9 +83,9 @@ impl<'a> Line<'a> {
         let until = |at: UnixMillis| span(at.since(now));
         match (self.job.state, quota) {
             (JobState::Running, _) => "running".to_owned(),
+            _ if self.frame.paused(self.job).is_some() => "paused".to_owned(),
             (JobState::Retryable, _) => format!("retry {}", until(self.job.run_at)),
             (JobState::Scheduled, _) => format!("look in {}", until(self.job.run_at)),
-            _ if self.frame.paused(self.job).is_some() => "paused".to_owned(),
             (_, None) => "no limit".to_owned(),
             (_, Some(Quota { held_until: Some(at), .. })) => format!("held {}", until(at)),
             (_, Some(Quota { next_token_in_ms: 0, .. })) => "token there".to_owned(),

@@ -4,7 +4,7 @@ use std::{
 };
 
 use waitless_job::JobState;
-use waitless_wb_mock::{Dataset, DatasetSize, METHODS, SellerSizes};
+use waitless_wb_mock::{AuditEntry, Dataset, DatasetSize, METHODS, SellerSizes};
 
 use crate::support::{MAIN, Shop, json, run, start, stderr};
 
@@ -90,7 +90,7 @@ async fn an_import_of_everything_killed_at_random_moments_misses_nothing_and_ask
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     shop.assert_all_landed(&Dataset::ALL).await;
     let counted = shop.mock.summary();
-    assert_eq!(counted.rejected_429, 0, "the limits were kept across all those lives");
+    assert_eq!(counted.rejected_429, 0, "the limits were kept: {}", refused(&shop));
     assert_eq!(counted.rejected_other, 0, "{counted:?}");
     let alone: u64 =
         Dataset::ALL.into_iter().map(|dataset| shop.mock.import_requests(0, dataset)).sum();
@@ -100,6 +100,20 @@ async fn an_import_of_everything_killed_at_random_moments_misses_nothing_and_ask
     // Each life may have had a request in every slot when it ended; a task may be looked at more
     // than once as well.
     assert!(repeated <= slots * KILLS_OF_ALL as u64, "{repeated} requests were repeated");
+}
+
+/// When the requests arrived that led to each 429, in ms.
+fn refused(shop: &Shop) -> String {
+    let audit = shop.mock.audit();
+    let refused = audit.iter().enumerate().filter(|(_, request)| request.status == 429);
+    let text = refused.map(|(at, request)| {
+        let is_alike =
+            |other: &&AuditEntry| (&other.path, &other.verb) == (&request.path, &request.verb);
+        let before = audit[..=at].iter().filter(is_alike).rev().take(5);
+        let arrivals: Vec<u64> = before.map(|other| other.arrival_us / 1_000).collect();
+        format!("{} {arrivals:?}", request.path)
+    });
+    text.collect::<Vec<_>>().join("; ")
 }
 
 /// The paths that no dataset asks any more which is not finished.
