@@ -161,30 +161,35 @@ pub(crate) enum TokenType {
 /// What goes wrong on purpose, as the long help of `demo` and `mock` names it.
 const FAULTS: &str = r#"Faults. A rule says what to play, and may say on what and how often:
 
-  play = { status = 503 }                 an error from 400 to 599
-  play = { limited = {} }                 a 429 that no bucket has given; retry_s = 5 names the wait,
-                                          retry_after = "past", "future", "malformed" or "huge",
-                                          body = "old", "global", "new" or "daily-cap"
-  play = "hang"                           no answer
-  play = { slow = { pace_ms = 1000 } }    an answer byte by byte
-  play = { cut = { bytes = 100 } }        the connection ends within the answer
-  play = "bad-gzip", play = "html"        200 with garbage, or with a page for people
-  play = { redirect = {} }                to another host
-  play = { flood = {} }                   200 with 100 MB
-  play = { task = "expired" }             a report's task is lost; or "purged", "canceled", "unknown"
-  play = { lower-limit = { rate = 0.75 } }             less than the published limit
-  play = { hidden-client = { every_interval = 3 } }    somebody else spends of the quota
+play = { status = 503 }             an error from 400 to 599
+play = { limited = {} }             a 429 that no bucket has given; in the {}:
+                                      retry_s = 5
+                                      retry_after = "past", "future", "malformed"
+                                        or "huge"
+                                      body = "old", "global", "new" or "daily-cap"
+play = "hang"                       no answer
+play = { slow = { pace_ms = 50 } }  the answer byte by byte
+play = { cut = { bytes = 100 } }    the connection ends within the answer
+play = "bad-gzip"                   200 with garbage
+play = "html"                       200 with a page for people
+play = { redirect = {} }            to another host
+play = { flood = {} }               200 with 100 MB
+play = { task = "expired" }         the task of a report is lost; or "purged",
+                                    "canceled", "unknown"
+play = { lower-limit = { rate = 0.75 } }           less than the published limit
+play = { hidden-client = { every_interval = 3 } }  somebody else spends, too
 
-  methods = ["/api/v1/supplier/*"]  sellers = [0]  datasets = ["orders"]
-  every = 5, chance = 0.1 or requests = [3, 8]     after_ms = 1000  for_ms = 5000
+methods = ["/api/v1/supplier/*"]   sellers = [0]   datasets = ["orders"]
+every = 5   chance = 0.1   requests = [3, 8]   after_ms = 1000   for_ms = 5000
 
-Example: waitless demo --fault 'play = { status = 503 }, every = 10' --fault 'play = "hang", requests = [7, 7]'
+Example: waitless demo --fault 'play = { status = 503 }, every = 10' \
+                       --fault 'play = "hang", requests = [7, 7]'
 
-The same in a file for --faults:
+The same in a file for --faults, a [[faults]] for each rule:
 
-  [[faults]]
-  play = { status = 503 }
-  every = 10"#;
+[[faults]]
+play = { status = 503 }
+every = 10"#;
 
 #[derive(Debug, Args)]
 #[command(
@@ -241,7 +246,8 @@ pub(crate) struct Import {
     pub(crate) datasets: Vec<String>,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArg,
-    /// From which day on, in the upstream's time zone; without it as far back as the upstream goes
+    /// From which day on, in the upstream's time zone; without it 90 days back, or as far as the
+    /// upstream goes
     #[arg(long, env = "WAITLESS_SINCE", value_name = "YYYY-MM-DD", value_parser = day)]
     pub(crate) since: Option<chrono::NaiveDate>,
     #[command(flatten)]

@@ -22,6 +22,8 @@ pub(crate) const MAIN: [Dataset; 2] = [Dataset::Orders, Dataset::Sales];
 /// A mock with one seller, and a folder for the token, the store and the sink.
 pub(crate) struct Shop {
     pub(crate) mock: Mock,
+    /// How much faster than the real upstream imports take the mock to be; not more than it is.
+    pub(crate) speed: u32,
     folder: TempDir,
 }
 
@@ -54,7 +56,7 @@ impl Shop {
         .expect("the mock starts");
         let folder = tempfile::tempdir().expect("there is a temporary folder");
         fs::write(folder.path().join("token"), mock.token(0)).expect("the token is written");
-        Self { mock, folder }
+        Self { mock, speed: SPEED, folder }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -78,7 +80,7 @@ impl Shop {
             .arg("--token-file")
             .arg(self.path("token"))
             .args(["--store", &self.url("queue.db"), "--sink", &self.url("rows.db")])
-            .args(["--base-url", &self.mock.base_url(), "--speed", &SPEED.to_string()]);
+            .args(["--base-url", &self.mock.base_url(), "--speed", &self.speed.to_string()]);
         command
     }
 
