@@ -23,27 +23,8 @@ async fn begin(shop: &Shop) {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
 }
 
-fn needed(shop: &Shop) -> u64 {
-    MAIN.into_iter().map(|dataset| shop.mock.import_requests(0, dataset)).sum()
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_import_that_is_refused_changes_nothing() {
-    let shop = Shop::with_pages(2).await;
-    let store = SqliteStore::open(shop.path("queue.db")).await.expect("the store opens");
-    store.start_worker("first".parse().expect("a name"), now()).await.expect("it is the first");
-    let before = waitless_store::Reader::audit(&store).await.expect("the store is read");
-    let output = run(shop.import());
-    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
-    let after = waitless_store::Reader::audit(&store).await.expect("the store is read");
-    assert_eq!(before, after);
-    assert_eq!(shop.mock.audit().len(), 0);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_dataset_that_was_given_up_goes_on_at_its_checkpoint() {
-    let shop = Shop::with_pages(30).await;
-    begin(&shop).await;
+/// Makes dead letters of the import's jobs.
+async fn give_up(shop: &Shop) {
     let store = SqliteStore::open(shop.path("queue.db")).await.expect("the store opens");
     store.start_worker("judge".parse().expect("a name"), now()).await.expect("nobody works");
     for job in shop.jobs().await {
@@ -65,6 +46,30 @@ async fn a_dataset_that_was_given_up_goes_on_at_its_checkpoint() {
     }
     drop(store);
     assert!(shop.jobs().await.iter().all(|job| job.state == JobState::Dead));
+}
+
+fn needed(shop: &Shop) -> u64 {
+    MAIN.into_iter().map(|dataset| shop.mock.import_requests(0, dataset)).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_is_refused_changes_nothing() {
+    let shop = Shop::with_pages(2).await;
+    let store = SqliteStore::open(shop.path("queue.db")).await.expect("the store opens");
+    store.start_worker("first".parse().expect("a name"), now()).await.expect("it is the first");
+    let before = waitless_store::Reader::audit(&store).await.expect("the store is read");
+    let output = run(shop.import());
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    let after = waitless_store::Reader::audit(&store).await.expect("the store is read");
+    assert_eq!(before, after);
+    assert_eq!(shop.mock.audit().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dataset_that_was_given_up_goes_on_at_its_checkpoint() {
+    let shop = Shop::with_pages(30).await;
+    begin(&shop).await;
+    give_up(&shop).await;
 
     let output = run(shop.import());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -132,4 +137,19 @@ async fn a_demo_refuses_a_store_with_unfinished_work() {
     assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
     assert!(stderr(&output).contains("another store"), "{}", stderr(&output));
     assert_eq!(shop.jobs().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dataset_that_was_given_up_begins_anew_where_since_says() {
+    let shop = Shop::with_pages(4).await;
+    begin(&shop).await;
+    give_up(&shop).await;
+    let mut import = shop.import();
+    import.args(["--since", "2020-01-01"]);
+    let output = run(import);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    shop.assert_all_landed(&MAIN).await;
+    let states: Vec<JobState> = shop.jobs().await.iter().map(|job| job.state).collect();
+    let [dead, done] = [JobState::Dead, JobState::Succeeded];
+    assert_eq!(states, [dead, dead, done, done], "left behind, with what they died of");
 }

@@ -83,6 +83,9 @@ pub(crate) async fn make(
             run.id
         }
     };
+    let is_of_this_run = |job: &JobRecord| {
+        unfinished.is_some() && job.run == Some(run) && job.state == JobState::Succeeded
+    };
     let mut jobs = Vec::new();
     for &dataset in datasets {
         let newest = newest(dataset);
@@ -90,12 +93,14 @@ pub(crate) async fn make(
         // Of a dataset without a single row an empty sink holds all there is.
         let lacks_rows = !has_rows
             && known.iter().any(|job| dataset_of(job) == Some(dataset) && job.progress.rows > 0);
+        // Given up, and another beginning is asked for: its checkpoint may be what it died of.
+        let begins_anew = |job: &JobRecord| job.state.is_final() && args.since.is_some();
         let job = match newest {
-            Some(job) if is_open(job) => {
+            Some(job) if is_open(job) && !begins_anew(job) => {
                 go_on(store, args, dataset, job, has_rows, now).await?;
                 job.id
             }
-            Some(job) if unfinished.is_some() && job.run == Some(run) && !lacks_rows => job.id,
+            Some(job) if is_of_this_run(job) && !lacks_rows => job.id,
             last => {
                 let since = match (args.since, last) {
                     (Some(day), _) => Some(day),
