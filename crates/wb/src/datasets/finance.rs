@@ -55,10 +55,14 @@ impl Source for Finance {
         }))
     }
 
-    fn read(&self, _cursor: &Cursor, row: &RawValue, seen: &mut Option<i64>) -> Vec<Read> {
+    fn read(&self, cursor: &Cursor, row: &RawValue, seen: &mut Option<i64>) -> Vec<Read> {
         let key = Fields::of(row).and_then(|fields| KEY.read(&fields));
-        let number = key.as_ref().ok().and_then(|key| key.parse().ok());
-        *seen = number.or(*seen);
+        let number: Option<i64> = key.as_ref().ok().and_then(|key| key.parse().ok());
+        // A line from before what was asked for says nothing of the way on, unless all of them are.
+        let gets_on = |number: i64| number > cursor.rrd_id;
+        if number.is_some_and(gets_on) || !seen.is_some_and(gets_on) {
+            *seen = number.or(*seen);
+        }
         vec![key.map(Keyed::plain)]
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, value::RawValue};
 use waitless_job::UnixMillis;
+use waitless_upstream::Catalogue;
 
 use crate::{
     scope::Scope,
@@ -17,6 +18,7 @@ pub(crate) const NOON: UnixMillis = UnixMillis(1_790_856_000_000);
 const REQUESTS_MAX: usize = 5_000;
 
 /// What the upstream says to a request.
+#[derive(Debug, Clone)]
 pub(crate) enum Told {
     /// Rows, and what stands around them.
     Rows(Vec<Value>, Value),
@@ -98,18 +100,22 @@ pub(crate) fn small_pages<S>(
     since: &str,
     make: impl FnOnce(&Scope<'_>) -> S,
 ) -> S {
+    let catalogue = catalogue_with(&[(endpoint, rows)]);
+    let [since, today] = [since, "2026-10-01"].map(|day| day.parse().expect("a day"));
+    make(&Scope { since, today, catalogue: &catalogue })
+}
+
+/// The built-in catalogue with pages of so many rows at these endpoints.
+pub(crate) fn catalogue_with(page_rows: &[(&str, u32)]) -> Catalogue {
     let lines = crate::CATALOGUE_FILE.text.lines().map(|line| {
-        if !line.contains(&format!("name = \"{endpoint}\"")) {
-            return line.to_owned();
-        }
+        let named = page_rows.iter().find(|(name, _)| line.contains(&format!("name = \"{name}\"")));
+        let Some((_, rows)) = named else { return line.to_owned() };
         let known = line.split(", ").find(|fact| fact.starts_with("page_rows"));
         let line = known.map_or(line.to_owned(), |known| line.replace(&format!("{known}, "), ""));
         line.replace(", host", &format!(", page_rows = {rows}, host"))
     });
     let text = lines.collect::<Vec<_>>().join("\n");
-    let catalogue = waitless_upstream::Catalogue::parse("test.toml", &text).expect("a catalogue");
-    let [since, today] = [since, "2026-10-01"].map(|day| day.parse().expect("a day"));
-    make(&Scope { since, today, catalogue: &catalogue })
+    Catalogue::parse("test.toml", &text).expect("a catalogue")
 }
 
 /// Imports everything, from the beginning or from a checkpoint. Each cursor is saved and read, and
@@ -163,9 +169,13 @@ pub(crate) fn play<S: Source>(
                 land(source, &cursor, rows, Page { envelope, ..Page::default() }, &mut played)
             }
             Told::Json(envelope) => Page { envelope, ..Page::default() },
-            Told::Refused(status, words) => {
-                assert!(ask.refusals_tell, "{} was refused: a dead letter", ask.endpoint);
+            Told::Refused(status, words) if ask.refusals_tell => {
                 Page { refusal: Some((status, words.to_owned())), ..Page::default() }
+            }
+            Told::Refused(status, words) => {
+                let reason = format!("{} was refused ({status}): {words}", ask.endpoint);
+                played.asks.push(ask);
+                return Played { ended: Ended::Stuck(reason), ..played };
             }
         };
         played.asks.push(ask);
@@ -189,8 +199,15 @@ fn land<S: Source>(
                     let body = keyed.body.map_or(row.clone(), |body| {
                         serde_json::from_str(body.get()).expect("it is JSON")
                     });
-                    page.changed += 1;
-                    played.rows.insert(keyed.key, (keyed.version, body));
+                    // As a sink does: an older row changes nothing, and neither does the same one.
+                    let row = (keyed.version, body);
+                    match played.rows.get(&keyed.key) {
+                        Some(known) if known.0 > row.0 || *known == row => {}
+                        _ => {
+                            page.changed += 1;
+                            played.rows.insert(keyed.key, row);
+                        }
+                    }
                 }
                 Err(reason) => played.rejects.push(reason),
             }
