@@ -2,6 +2,8 @@
 //! family of datasets that are asked alike.
 
 #[cfg(test)]
+mod bad_answers;
+#[cfg(test)]
 mod bad_rows;
 pub(crate) mod campaign_stats;
 pub(crate) mod campaigns;
