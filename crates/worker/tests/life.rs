@@ -21,7 +21,7 @@ use waitless_store::{
     model::{Account, Audit, Lane, LimitView, Run},
     ops::{JobFilter, Reap},
 };
-use waitless_worker::{Worker, WorkerConfig};
+use waitless_worker::{Backoff, Worker, WorkerConfig};
 
 async fn sleeps(job: Job<u64>, _: JobContext) -> HandlerResult {
     tokio::time::sleep(Duration::from_millis(job.args)).await;
@@ -64,6 +64,22 @@ async fn the_last_failed_attempt_makes_a_dead_letter() {
     assert_eq!((job.attempts, job.error.as_deref()), (3, Some("the cable is cut")));
     let stats = running.stop().await.snapshot();
     assert_eq!((stats.failed, stats.dead), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_job_stays_away_for_as_long_as_the_worker_is_told() {
+    async fn fails(_: Job<()>, _: JobContext) -> HandlerResult {
+        Err(std::io::Error::other("the cable is cut"))?
+    }
+    let bench = Bench::new(&[]).await;
+    let backoff = Backoff { first_ms: 40, ms_max: 80 };
+    let config = WorkerConfig { backoff, ..WorkerConfig::default() };
+    let running = bench.start(Handlers::new().with("fails", fails).unwrap(), config);
+    let id = bench.enqueue(bench.job("fails", &()).attempts_max(4)).await;
+    bench.until(id, JobState::Dead).await;
+    // 40, 80 and 80 ms, each up to a quarter longer.
+    assert!((200..=255).contains(&bench.since_start()), "{}", bench.since_start());
+    running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
