@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use waitless_job::{Clock, JobRecord};
 use waitless_store::{MemoryStore, Store, ops::JobFilter};
-use waitless_upstream::{Client, ClientConfig};
+use waitless_upstream::{Catalogue, Client, ClientConfig};
 use waitless_wb::{Connector, Dataset, Notice, SellerToken, Tokens, handlers, plan};
 use waitless_wb_mock::{DatasetSize, Mock, MockConfig, SellerSizes};
-use waitless_worker::{StatsSnapshot, Worker};
+use waitless_worker::{StatsSnapshot, Worker, WorkerConfig};
 
 use crate::{NOON, recorder::Recorder};
 
@@ -15,10 +15,34 @@ use crate::{NOON, recorder::Recorder};
 const MARGIN_MS: u32 = 250;
 
 pub(crate) struct Fleet {
-    pub(crate) mock: Mock,
+    pub(crate) mock: Arc<Mock>,
     pub(crate) sink: Arc<Recorder>,
-    store: Arc<MemoryStore>,
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) clock: Clock,
     worker: Worker,
+}
+
+/// What a test may choose of the client's side; the rest is as it ships.
+pub(crate) struct Gear {
+    pub(crate) catalogue: Catalogue,
+    pub(crate) client: ClientConfig,
+    pub(crate) worker: WorkerConfig,
+}
+
+impl Gear {
+    /// For an upstream that is so many times faster than published.
+    pub(crate) fn at(speed: u32) -> Self {
+        Self {
+            catalogue: waitless_wb::catalogue().scaled(speed, MARGIN_MS).expect("limits"),
+            client: ClientConfig::default(),
+            worker: WorkerConfig::default(),
+        }
+    }
+}
+
+/// A personal token of a seller.
+fn personal(mock: &Mock, seller: usize) -> SellerToken {
+    SellerToken::parse(&mock.token(seller), NOON).expect("a good token")
 }
 
 pub(crate) fn sized(rows: u64, page_rows: u32, speed: u32) -> MockConfig {
@@ -30,10 +54,7 @@ pub(crate) fn sized(rows: u64, page_rows: u32, speed: u32) -> MockConfig {
 impl Fleet {
     /// With jobs for these datasets of every seller in the queue.
     pub(crate) async fn start(config: MockConfig, datasets: &[Dataset]) -> Self {
-        let token = |mock: &Mock, seller| {
-            SellerToken::parse(&mock.token(seller), NOON).expect("a good token")
-        };
-        Self::with(config, datasets, token).await
+        Self::with(config, datasets, personal).await
     }
 
     /// The same with tokens of another kind. Datasets that they do not open are left out.
@@ -42,8 +63,47 @@ impl Fleet {
         datasets: &[Dataset],
         token: impl Fn(&Mock, usize) -> SellerToken,
     ) -> Self {
-        let catalogue = waitless_wb::catalogue().scaled(config.speed, MARGIN_MS).expect("limits");
-        let mock = Mock::start(config).await.expect("a free port");
+        let gear = Gear::at(config.speed);
+        Self::of(config, gear, datasets, token).await
+    }
+
+    /// With other gear.
+    pub(crate) async fn geared(config: MockConfig, gear: Gear, datasets: &[Dataset]) -> Self {
+        Self::of(config, gear, datasets, personal).await
+    }
+
+    /// Behind a gateway of the test's own: where that is follows from where the stand-in is.
+    pub(crate) async fn behind<G>(
+        config: MockConfig,
+        gear: Gear,
+        datasets: &[Dataset],
+        gateway: impl AsyncFnOnce(String) -> (String, G),
+    ) -> (Self, G) {
+        let mock = Arc::new(Mock::start(config).await.expect("a free port"));
+        let (place, gateway) = gateway(mock.base_url()).await;
+        (Self::before(mock, &place, gear, datasets, personal).await, gateway)
+    }
+
+    async fn of(
+        config: MockConfig,
+        gear: Gear,
+        datasets: &[Dataset],
+        token: impl Fn(&Mock, usize) -> SellerToken,
+    ) -> Self {
+        let mock = Arc::new(Mock::start(config).await.expect("a free port"));
+        let place = mock.base_url();
+        Self::before(mock, &place, gear, datasets, token).await
+    }
+
+    /// In front of a stand-in, which is asked at this place.
+    async fn before(
+        mock: Arc<Mock>,
+        place: &str,
+        gear: Gear,
+        datasets: &[Dataset],
+        token: impl Fn(&Mock, usize) -> SellerToken,
+    ) -> Self {
+        let Gear { catalogue, client, worker } = gear;
         let (clock, store) = (Clock::starting_at(NOON), Arc::new(MemoryStore::new()));
         let (sink, tokens) = (Recorder::open().await, Tokens::new());
         for seller in mock.sellers() {
@@ -57,27 +117,33 @@ impl Fleet {
             store.enqueue(plan.jobs, NOON).await.expect("jobs");
             tokens.put(token);
         }
-        let client = Client::new(Arc::new(catalogue), ClientConfig::default()).expect("a client");
-        let place = mock.base_url().parse().expect("a URL");
+        let client = Client::new(Arc::new(catalogue), client).expect("a client");
+        let place = place.parse().expect("a URL");
         let connector = Connector::new(client, tokens, sink.clone()).base_url(place);
         let handlers = handlers(connector).expect("names");
-        let worker = Worker::new(store.clone(), clock, handlers);
-        Self { mock, sink, store, worker }
+        let worker = Worker::new(store.clone(), clock.clone(), handlers).config(worker);
+        Self { mock, sink, store, clock, worker }
     }
 
     /// Works until every job has ended; answers with the jobs and what the worker counted.
     pub(crate) async fn run(self) -> Ended {
-        let Self { mock, sink, store, worker } = self;
-        let (stats, watched) = (worker.stats(), Arc::clone(&store));
+        let store = Arc::clone(&self.store);
         let all_ended = async move {
-            let mut changes = watched.changes();
-            while jobs(&watched).await.iter().any(|job| !job.state.is_final()) {
+            let mut changes = store.changes();
+            while jobs(&store).await.iter().any(|job| !job.state.is_final()) {
                 // The end of a job need not be a change that makes anything due.
                 let _ = tokio::time::timeout(Duration::from_millis(50), changes.changed()).await;
             }
         };
-        let worked = tokio::time::timeout(Duration::from_secs(120), worker.run_until(all_ended));
-        worked.await.expect("jobs end").expect("a worker");
+        self.run_until(all_ended).await
+    }
+
+    /// Works until something has happened.
+    pub(crate) async fn run_until(self, happened: impl Future<Output = ()> + Send) -> Ended {
+        let Self { mock, sink, store, worker, .. } = self;
+        let stats = worker.stats();
+        let worked = tokio::time::timeout(Duration::from_secs(120), worker.run_until(happened));
+        worked.await.expect("it happens").expect("a worker");
         let jobs = jobs(&store).await;
         let audit = waitless_store::Reader::audit(&*store).await.expect("the store");
         let problems = waitless_store::fsck::fsck(&audit);
@@ -86,7 +152,7 @@ impl Fleet {
 }
 
 pub(crate) struct Ended {
-    pub(crate) mock: Mock,
+    pub(crate) mock: Arc<Mock>,
     pub(crate) sink: Arc<Recorder>,
     pub(crate) jobs: Vec<JobRecord>,
     pub(crate) stats: StatsSnapshot,
@@ -108,7 +174,7 @@ impl Ended {
     }
 }
 
-async fn jobs(store: &MemoryStore) -> Vec<JobRecord> {
+pub(crate) async fn jobs(store: &MemoryStore) -> Vec<JobRecord> {
     let all = JobFilter { limit: 1_000, ..JobFilter::default() };
     waitless_store::Reader::jobs(store, all).await.expect("the store")
 }

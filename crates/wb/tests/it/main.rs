@@ -2,6 +2,7 @@
 
 mod attempt;
 mod cabinet;
+#[allow(dead_code, reason = "shared with the storm, which uses all of it")]
 mod fleet;
 mod imports;
 mod limits;
