@@ -16,6 +16,9 @@ use crate::{
 const ENDPOINT: &str = "content.cards.list";
 const KEY: Key = Key::of(&[part("nmID")]);
 
+/// How far the upstream's clock may be ahead of ours: a day, in milliseconds.
+const CLOCKS_APART_MS: u64 = 86_400_000;
+
 /// The last card that has landed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cursor {
@@ -39,7 +42,7 @@ impl Cards {
     }
 
     /// The cursor that the answer gives for the next page.
-    fn following(cursor: &Cursor, envelope: &Value) -> Result<Cursor, String> {
+    fn following(cursor: &Cursor, envelope: &Value, now: UnixMillis) -> Result<Cursor, String> {
         let updated_at = envelope.pointer("/cursor/updatedAt").and_then(Value::as_str);
         let nm_id = envelope.pointer("/cursor/nmID").and_then(Value::as_u64);
         let (Some(updated_at), Some(nm_id)) = (updated_at, nm_id) else {
@@ -55,6 +58,12 @@ impl Cards {
         };
         let time = |text: &str| text.parse::<DateTime<Utc>>().ok();
         let Some(after) = time(updated_at) else { return in_circles("is no time") };
+        if after.timestamp_millis() > now.plus(CLOCKS_APART_MS).0 {
+            return Err(format!(
+                "behind a page of cards the upstream goes on with {nm_id} of {updated_at}, which \
+                 has not come yet: asking on would leave out all cards before, retry the job later"
+            ));
+        }
         if cursor.updated_at.as_deref().and_then(time).is_some_and(|before| after < before) {
             return in_circles("is before the cards of this page");
         }
@@ -96,13 +105,13 @@ impl Source for Cards {
         vec![read]
     }
 
-    fn next(&self, cursor: &Cursor, page: &Page<()>, _now: UnixMillis) -> Next<Cursor> {
+    fn next(&self, cursor: &Cursor, page: &Page<()>, now: UnixMillis) -> Next<Cursor> {
         // `total` is the number of cards on this page, whatever its name says.
         let total = page.envelope.pointer("/cursor/total").and_then(Value::as_u64);
         if page.rows == 0 || total.unwrap_or(page.rows) < self.limit {
             return Next::End;
         }
-        match Self::following(cursor, &page.envelope) {
+        match Self::following(cursor, &page.envelope, now) {
             Ok(cursor) => Next::Ask(cursor),
             Err(reason) => Next::stuck(reason),
         }
@@ -177,6 +186,8 @@ mod tests {
         assert!(back.contains("which is before the cards of this page"), "{back}");
         let unreadable = circling(vec![at("2026-09-30T10:00:00Z", 9), at("later", 3)]);
         assert!(unreadable.contains("which is no time"), "{unreadable}");
+        let future = circling(vec![at("9999-12-31T23:59:59Z", 9)]);
+        assert!(future.contains("which has not come yet"), "{future}");
         for missing in [
             json!({}),
             json!({ "updatedAt": null, "nmID": 9 }),
