@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use waitless_job::UnixMillis;
 
-use crate::{MoscowTime, PlanError, moscow::days_before};
+use crate::{MoscowTime, PlanError, datasets::days::Days, moscow::days_before};
 
 /// A kind of rows that sellers have. `docs/wildberries.md` has a section about each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -313,6 +313,16 @@ impl Dataset {
             Depth::Days(days) => days_before(today, days),
             Depth::From(first) => first.min(today),
         }
+    }
+
+    /// The days that can be asked for at `now`, today included.
+    pub(crate) fn reach(self, now: UnixMillis) -> Days {
+        Days { start: self.deepest_day(now), end: MoscowTime::at(now).day() }
+    }
+
+    /// The same up to yesterday.
+    pub(crate) fn reach_until_yesterday(self, now: UnixMillis) -> Days {
+        Days::until_yesterday(self.deepest_day(now), MoscowTime::at(now).day())
     }
 
     /// The first day of an import if nothing else is wished for: 90 days ago, or the

@@ -37,7 +37,8 @@ pub(crate) async fn import(
 ) -> HandlerResult {
     let now = ctx.now();
     let scope = Scope {
-        since: job.args.since,
+        // A job may run days after it was planned, when its first day is too far back.
+        since: job.args.since.max(job.args.dataset.deepest_day(now)),
         today: MoscowTime::at(now).day(),
         catalogue: connector.client.catalogue(),
     };
@@ -86,6 +87,7 @@ impl Import<'_> {
         };
         let mut progress = self.job.record.progress;
         loop {
+            cursor = source.within_reach(cursor, self.ctx.now());
             let ask = source.ask(&cursor);
             let page = self.page(source, &cursor, &ask, progress).await?;
             let now = self.ctx.now();

@@ -21,6 +21,13 @@ pub(crate) trait Source: Sync {
         Next::Ask(cursor)
     }
 
+    /// The same way on without the days that the upstream does not tell any more at `now`: an
+    /// import may have waited for days, and even one that did not may go on past midnight. Asked
+    /// for a day too far back, the upstream refuses the whole request.
+    fn within_reach(&self, cursor: Self::Cursor, _now: UnixMillis) -> Self::Cursor {
+        cursor
+    }
+
     /// What to ask.
     fn ask(&self, cursor: &Self::Cursor) -> Ask;
 

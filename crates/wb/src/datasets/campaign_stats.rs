@@ -9,6 +9,7 @@ use super::{
     days::Days,
 };
 use crate::{
+    Dataset,
     key::Fields,
     scope::Scope,
     source::{Ask, Expect, Keyed, Next, Page, Read, Source},
@@ -81,6 +82,16 @@ impl Source for CampaignStats {
 
     fn begin(&self, _now: UnixMillis) -> Next<Cursor> {
         Next::Ask(Cursor { days: self.days, left: self.days, ids: None })
+    }
+
+    fn within_reach(&self, cursor: Cursor, now: UnixMillis) -> Cursor {
+        let reach = Dataset::CampaignStats.reach(now);
+        let days = cursor.days.within(reach);
+        if days.end != cursor.days.end {
+            // All campaigns anew: those that have landed lack the days as well.
+            return Cursor { days, left: days, ids: None };
+        }
+        Cursor { days, left: cursor.left.within(reach), ..cursor }
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {

@@ -20,6 +20,16 @@ impl Days {
         Self { start: since.min(end), end }
     }
 
+    /// Those of them that can still be asked for. If all are too long ago, everything that can be:
+    /// the import goes on after a long pause, and what came after its days is missing as well.
+    pub(crate) fn within(self, reach: Self) -> Self {
+        if self.end < reach.start {
+            reach
+        } else {
+            Self { start: self.start.max(reach.start), ..self }
+        }
+    }
+
     /// Their first days, at most `days_max`.
     pub(crate) fn first(self, days_max: u64) -> Self {
         Self { end: days_after(self.start, days_max.saturating_sub(1)).min(self.end), ..self }
@@ -65,6 +75,15 @@ mod tests {
             }
             prop_assert_eq!((next, seen), (days_after(all.end, 1), all.windows(days_max)));
         }
+    }
+
+    #[test]
+    fn days_that_are_out_of_reach_are_left_out_or_replaced_by_all_that_can_be_reached() {
+        let days = |start, end| Days { start: day(start), end: day(end) };
+        assert_eq!(days(2, 9).within(days(1, 10)), days(2, 9));
+        assert_eq!(days(2, 9).within(days(3, 10)), days(3, 9));
+        assert_eq!(days(2, 9).within(days(9, 16)), days(9, 9));
+        assert_eq!(days(2, 9).within(days(10, 17)), days(10, 17));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::{
     watch::{LOST_MAX, Polled, Status, Watch},
 };
 use crate::{
+    Dataset,
     key::{Fields, Key, part},
     scope::Scope,
     source::{Ask, Expect, Keyed, Next, Page, Read, Source},
@@ -169,6 +170,17 @@ impl Source for FunnelCsv {
             return Next::Ask(cursor);
         }
         self.lost(&cursor, "it was not fetched within the time that reports are kept")
+    }
+
+    /// A report that was created keeps its days.
+    fn within_reach(&self, cursor: Cursor, now: UnixMillis) -> Cursor {
+        match cursor.step {
+            Step::Create => {
+                let reach = Dataset::FunnelCsv.reach_until_yesterday(now);
+                Cursor { days: cursor.days.within(reach), ..cursor }
+            }
+            Step::Poll { .. } | Step::Download { .. } => cursor,
+        }
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {

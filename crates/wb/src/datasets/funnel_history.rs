@@ -9,6 +9,7 @@ use super::{
     sameness::{self, Circle, Print},
 };
 use crate::{
+    Dataset,
     key::Fields,
     scope::Scope,
     source::{Ask, Expect, Keyed, Next, Page, Read, Source},
@@ -20,7 +21,11 @@ const HISTORY: &str = "analytics.sales-funnel.products.history";
 /// How far it has come: a page of products, the history of each in chunks, the next page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cursor {
+    /// The days that products are listed by, which keeps them in one order.
     days: Days,
+    /// Those of them whose history can still be asked for, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reach: Option<Days>,
     /// Products on the pages so far.
     offset: u64,
     /// Of the pages of products.
@@ -30,6 +35,14 @@ pub(crate) struct Cursor {
     ids: Vec<u64>,
     /// Whether that page was the last.
     is_last: bool,
+}
+
+impl Cursor {
+    /// The beginning.
+    fn at(days: Days) -> Self {
+        let circle = Circle::default();
+        Self { days, reach: None, offset: 0, circle, ids: Vec::new(), is_last: false }
+    }
 }
 
 /// What a page of products has in it.
@@ -99,9 +112,17 @@ impl Source for FunnelHistory {
     type Seen = Seen;
 
     fn begin(&self, _now: UnixMillis) -> Next<Cursor> {
-        let days = self.days;
-        let circle = Circle::default();
-        Next::Ask(Cursor { days, offset: 0, circle, ids: Vec::new(), is_last: false })
+        Next::Ask(Cursor::at(self.days))
+    }
+
+    /// Thousands of products take longer than from one midnight to the next.
+    fn within_reach(&self, cursor: Cursor, now: UnixMillis) -> Cursor {
+        let within = cursor.days.within(Dataset::FunnelHistory.reach_until_yesterday(now));
+        if within.end != cursor.days.end {
+            // All products anew: those whose history has landed lack the days as well.
+            return Cursor::at(within);
+        }
+        Cursor { reach: (within != cursor.days).then_some(within), ..cursor }
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {
@@ -114,7 +135,7 @@ impl Source for FunnelHistory {
         }
         let ids = &cursor.ids[..self.chunk.min(cursor.ids.len())];
         Ask::new(HISTORY, Expect::Rows(&[])).body(json!({
-            "selectedPeriod": cursor.days,
+            "selectedPeriod": cursor.reach.unwrap_or(cursor.days),
             "nmIds": ids,
             "aggregationLevel": "day",
         }))

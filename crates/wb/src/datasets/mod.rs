@@ -18,6 +18,8 @@ pub(crate) mod funnel_history;
 pub(crate) mod pages;
 #[cfg(test)]
 pub(crate) mod play;
+#[cfg(test)]
+mod reach;
 pub(crate) mod sameness;
 pub(crate) mod tariffs;
 pub(crate) mod tasks;

@@ -9,6 +9,7 @@ use super::{
     sameness::{self, Circle, Print},
 };
 use crate::{
+    Dataset,
     key::{Fields, Key, part},
     scope::Scope,
     source::{Ask, Expect, Keyed, Next, Page, Read, Source},
@@ -121,6 +122,16 @@ impl Source for Pages {
 
     fn begin(&self, _now: UnixMillis) -> Next<Cursor> {
         Next::Ask(Cursor { offset: 0, circle: Circle::default(), days: self.days })
+    }
+
+    /// The funnel of other days has other rows in another order, so it begins anew.
+    fn within_reach(&self, cursor: Cursor, now: UnixMillis) -> Cursor {
+        let Some(days) = cursor.days else { return cursor };
+        let within = days.within(Dataset::Funnel.reach_until_yesterday(now));
+        if within == days {
+            return cursor;
+        }
+        Cursor { offset: 0, circle: Circle::default(), days: Some(within) }
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {

@@ -118,14 +118,23 @@ pub(crate) fn catalogue_with(page_rows: &[(&str, u32)]) -> Catalogue {
     Catalogue::parse("test.toml", &text).expect("a catalogue")
 }
 
-/// Imports everything, from the beginning or from a checkpoint. Each cursor is saved and read, and
-/// time stands still but for the waits.
+/// Imports everything, from the beginning or from a checkpoint.
 pub(crate) fn play<S: Source>(
+    source: &S,
+    checkpoint: Option<&str>,
+    upstream: impl FnMut(&Ask, usize) -> Told,
+) -> Played {
+    play_at(NOON, source, checkpoint, upstream)
+}
+
+/// Imports everything at a moment. Each cursor is saved and read, and
+/// time stands still but for the waits.
+pub(crate) fn play_at<S: Source>(
+    mut now: UnixMillis,
     source: &S,
     checkpoint: Option<&str>,
     mut upstream: impl FnMut(&Ask, usize) -> Told,
 ) -> Played {
-    let mut now = NOON;
     let mut played = Played {
         asks: Vec::new(),
         rows: BTreeMap::new(),
@@ -158,6 +167,7 @@ pub(crate) fn play<S: Source>(
         };
         played.checkpoint = serde_json::to_string(&cursor).expect("it serializes");
         let cursor: S::Cursor = serde_json::from_str(&played.checkpoint).expect("it can be read");
+        let cursor = source.within_reach(cursor, now);
         let done = played.asks.len();
         if done > 0 {
             played.totals.push(source.requests_total(&cursor, done as u64, now));

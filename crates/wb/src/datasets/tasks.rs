@@ -11,6 +11,7 @@ use super::{
     watch::{LOST_MAX, Polled, Status, Watch},
 };
 use crate::{
+    Dataset,
     key::{Fields, Key, part, part_or_empty},
     scope::Scope,
     source::{Ask, Expect, Keyed, Next, Page, Read, Source},
@@ -26,6 +27,7 @@ const ID_CHARS_MAX: usize = 128;
 /// What one report has that the others have not.
 #[derive(Debug)]
 struct Report {
+    dataset: Dataset,
     create: &'static str,
     status: &'static str,
     download: &'static str,
@@ -37,6 +39,7 @@ struct Report {
 }
 
 const REMAINS: Report = Report {
+    dataset: Dataset::Remains,
     create: "analytics.warehouse-remains.create",
     status: "analytics.warehouse-remains.status",
     download: "analytics.warehouse-remains.download",
@@ -54,6 +57,7 @@ const REMAINS: Report = Report {
 };
 
 const ACCEPTANCE: Report = Report {
+    dataset: Dataset::Acceptance,
     create: "analytics.acceptance-report.create",
     status: "analytics.acceptance-report.status",
     download: "analytics.acceptance-report.download",
@@ -63,6 +67,7 @@ const ACCEPTANCE: Report = Report {
 };
 
 const STORAGE: Report = Report {
+    dataset: Dataset::Storage,
     create: "analytics.paid-storage.create",
     status: "analytics.paid-storage.status",
     download: "analytics.paid-storage.download",
@@ -227,6 +232,16 @@ impl Source for Tasks {
             return Next::Ask(cursor);
         }
         self.lost(&cursor, "it was not fetched within the time that tasks are kept")
+    }
+
+    /// A task that was created keeps its window: with another one, days behind it would be skipped.
+    fn within_reach(&self, cursor: Cursor, now: UnixMillis) -> Cursor {
+        match cursor.step {
+            Step::Create => {
+                Cursor { days: cursor.days.within(self.report.dataset.reach(now)), ..cursor }
+            }
+            Step::Poll { .. } | Step::Download { .. } => cursor,
+        }
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {

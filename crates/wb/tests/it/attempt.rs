@@ -21,6 +21,8 @@ pub(crate) struct Attempts {
     handlers: Handlers,
     /// Permits that an attempt gets before it is parked.
     pub(crate) permits: u32,
+    /// The time it is.
+    pub(crate) now: UnixMillis,
     /// The limit groups of the permits that attempts have asked for, in order.
     pub(crate) asked: Vec<String>,
 }
@@ -30,6 +32,7 @@ struct Ops {
     permits: Mutex<u32>,
     staged: Mutex<(Option<Arc<str>>, Option<Progress>)>,
     asked: Mutex<Vec<String>>,
+    now: UnixMillis,
 }
 
 /// What a test may choose; the rest is as it ships.
@@ -82,6 +85,7 @@ impl Attempts {
             args,
             handlers,
             permits: 100,
+            now: NOON,
             asked: Vec::new(),
         }
     }
@@ -93,6 +97,7 @@ impl Attempts {
             permits: self.permits.into(),
             staged: Mutex::new(before),
             asked: Mutex::default(),
+            now: self.now,
         });
         let ctx = JobContext::new(self.record.account.clone(), ops.clone());
         let result = self.handlers.call(Arc::new(self.record.clone()), &self.args, ctx).await;
@@ -142,7 +147,7 @@ impl JobOps for Ops {
         self.asked.lock().expect("no test panics under it").push(groups.collect());
         let mut left = self.permits.lock().expect("no test panics under it");
         *left = left.checked_sub(1).ok_or(Leave::Parked)?;
-        Ok(Permit::new(needs, NOON, 60, Arc::default()))
+        Ok(Permit::new(needs, self.now, 60, Arc::default()))
     }
 
     async fn try_permit(&self, _: Needs) -> Result<Result<Permit, u64>, Leave> {
@@ -166,7 +171,7 @@ impl JobOps for Ops {
     }
 
     fn now(&self) -> UnixMillis {
-        NOON
+        self.now
     }
 
     async fn stopping(&self) {

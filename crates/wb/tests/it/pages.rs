@@ -1,12 +1,13 @@
 use waitless_job::Leave;
 use waitless_sink::Sink;
 use waitless_upstream::{Catalogue, ClientConfig};
-use waitless_wb::Dataset;
+use waitless_wb::{Dataset, SellerToken, Tokens, plan};
 
 use crate::{
-    SELLER,
+    NOON, SELLER,
     attempt::{Attempts, Setup},
     server::{Server, Step, answer, json_of_length},
+    token_text,
 };
 
 fn order(number: u32, second: u32) -> String {
@@ -73,6 +74,24 @@ async fn a_page_that_breaks_off_is_asked_for_again_and_lands_once() {
     assert_eq!(server.requests().len(), 4, "cut, the same again, the rest, the end");
     assert_eq!(server.requests()[0].lines().next(), server.requests()[1].lines().next());
     assert_eq!((job.record.progress.rows, job.record.progress.requests_done), (2_500, 3));
+}
+
+#[tokio::test]
+async fn a_job_that_runs_the_day_after_it_was_planned_asks_for_no_day_out_of_reach() {
+    let task = r#"{"data":{"taskId":"t"}}"#;
+    let server = Server::start(move |_, _| ok(task)).await;
+    let token = SellerToken::parse(&token_text(86_400), NOON).expect("good for a day");
+    let plan = plan(&token, &waitless_wb::catalogue(), &[Dataset::Storage], None, NOON);
+    let tokens = Tokens::new();
+    tokens.put(token);
+    let setup = Setup { dataset: Dataset::Storage, tokens, ..Setup::default() };
+    let job = plan.expect("a plan").jobs.remove(0);
+    assert!(job.args.contains("2026-07-03"), "the first day that can be asked for then");
+    let mut job = Attempts::of_job(&server.base_url(), setup, job).await;
+    job.now = NOON.plus(15 * 3_600_000);
+    job.run().await.expect_err("it waits for the task");
+    let asked = server.requests().remove(0);
+    assert!(asked.contains("dateFrom=2026-07-04&dateTo=2026-07-11"), "{asked}");
 }
 
 #[tokio::test]
