@@ -2,11 +2,8 @@
 
 use crate::{
     BucketState, Cost, Pace, Policy, UnixMillis,
-    state::{effective, level_in, refill, rescale},
+    state::{DEBT_MAX, carry_over, effective, gains, level_in, refill},
 };
-
-/// Deepest debt in units; far beyond any real one, it keeps sums exact.
-const DEBT_MAX: i64 = 1 << 51;
 
 /// Takes tokens whatever the level is: an answer can cost more than its request did (Wildberries'
 /// marketplace methods count any 4XX as ten requests). The level may go below zero.
@@ -36,8 +33,8 @@ pub fn late(
     now: UnixMillis,
 ) -> BucketState {
     let (current, scale) = refill(state, policy, now);
-    let units = i64::try_from(late_ms).unwrap_or(i64::MAX).saturating_mul(scale.tokens);
-    BucketState { t: current.t.saturating_sub(units).max(-DEBT_MAX), ..current }
+    let gained = gains(&scale, now, now.plus(late_ms));
+    BucketState { t: current.t.saturating_sub(gained).max(-DEBT_MAX), ..current }
 }
 
 /// Gives tokens back: a permit that was not used, or a request that the upstream refused without
@@ -72,8 +69,7 @@ pub fn give_back(
     now: UnixMillis,
 ) -> BucketState {
     let (current, scale) = refill(state, policy, now);
-    let since_taken = i64::try_from(now.since(taken_at)).unwrap_or(i64::MAX);
-    let gained = since_taken.saturating_mul(scale.tokens);
+    let gained = gains(&scale, taken_at, now);
     let units = i64::from(cost.tokens()).saturating_mul(scale.unit).saturating_sub(gained).max(0);
     BucketState { t: current.t.saturating_add(units).min(scale.full), ..current }
 }
@@ -146,11 +142,10 @@ pub fn observe_remaining(
 ) -> BucketState {
     let (current, scale) = refill(state, policy, now);
     let tokens = i64::from(remaining) + 1 - i64::from(in_flight);
-    let since_sent = i64::try_from(now.since(sent_at)).unwrap_or(i64::MAX);
     let most = tokens
         .saturating_mul(scale.unit)
         .saturating_sub(1)
-        .saturating_add(since_sent.saturating_mul(scale.tokens));
+        .saturating_add(gains(&scale, sent_at, now));
     if current.t <= most {
         return current;
     }
@@ -188,8 +183,7 @@ pub fn reject(
     // In this order: what the level is lowered to is counted at the pace of the time until then.
     let paced = with_pace(&current, policy, Some(pace));
     let (paced, scale) = refill(Some(&paced), policy, now);
-    let until_then = i64::try_from(until.since(now)).unwrap_or(i64::MAX);
-    let most = scale.unit.saturating_sub(until_then.saturating_mul(scale.tokens)).max(-DEBT_MAX);
+    let most = scale.unit.saturating_sub(gains(&scale, now, until)).max(-DEBT_MAX);
     hold(Some(&BucketState { t: paced.t.min(most), ..paced }), policy, until, now)
 }
 
@@ -203,8 +197,13 @@ fn with_pace(current: &BucketState, policy: &Policy, pace: Option<Pace>) -> Buck
 }
 
 /// Carries a bucket over to a changed policy: refilled under the old one up to `now`, then the same
-/// number of tokens under the new one. Never more than the new burst, and nobody waits longer than
-/// one full refill (a debt is forgiven). The pace is forgotten: it was learnt under the old numbers.
+/// number of tokens under the new one. Never more than the new burst; a debt stays, but the next token
+/// is never further off than one full refill. The pace is forgotten: it was learnt under the old
+/// numbers.
+///
+/// A hold stays, too, and of a held bucket it is the level at the end of the hold that is carried over,
+/// one token at most. Were that of `now` carried over, a burst would go at once at the end of a hold
+/// during which somebody has set limits anew, and all but the first request be refused.
 #[must_use]
 pub fn change_policy(
     state: &BucketState,
@@ -213,6 +212,8 @@ pub fn change_policy(
     now: UnixMillis,
 ) -> BucketState {
     let (current, _) = refill(Some(state), old, now);
+    let (opening, _) = refill(Some(&current), old, current.grants_from());
     let scale = new.scale();
-    BucketState { t: rescale(&current, scale), iv: scale.unit, pace: None, ..current }
+    let t = carry_over(level_in(&opening, scale.unit), &current, scale);
+    BucketState { t, iv: scale.unit, pace: None, ..current }
 }

@@ -5,6 +5,9 @@ use crate::{
     policy::{Scale, ms_for},
 };
 
+/// Deepest debt in units; far beyond any real one, it keeps sums exact.
+pub(crate) const DEBT_MAX: i64 = 1 << 51;
+
 /// What is stored of a bucket. A bucket that is not stored is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BucketState {
@@ -40,6 +43,11 @@ impl BucketState {
         self.hold.filter(|until| *until > now)
     }
 
+    /// The moment from which it grants if it has the tokens: that of its level, or the end of its hold.
+    pub(crate) fn grants_from(&self) -> UnixMillis {
+        self.hold.map_or(self.ts, |until| until.max(self.ts))
+    }
+
     /// Whole tokens in the bucket, 0 while in debt.
     #[must_use]
     pub fn whole_tokens(&self) -> u32 {
@@ -70,8 +78,7 @@ pub(crate) fn refill(
         return (BucketState::full(policy, now), scale);
     };
     let level = if state.iv == scale.unit { state.t } else { rescale(state, &scale) };
-    let elapsed = i64::try_from(now.since(state.ts)).unwrap_or(i64::MAX);
-    let gained = elapsed.saturating_mul(scale.tokens);
+    let gained = gains(&scale, state.ts, now);
     let refilled = BucketState {
         t: level.saturating_add(gained).min(scale.full),
         ts: state.ts.max(now),
@@ -82,10 +89,28 @@ pub(crate) fn refill(
     (refilled, scale)
 }
 
-/// The level carried over to a changed policy: the same number of tokens, never more than the new
-/// burst, never a debt, so that nobody waits longer than one full refill.
-pub(crate) fn rescale(state: &BucketState, scale: &Scale) -> i64 {
-    level_in(state, scale.unit).clamp(0, scale.full)
+/// What a bucket gains from one moment to another, in units.
+pub(crate) fn gains(scale: &Scale, from: UnixMillis, to: UnixMillis) -> i64 {
+    i64::try_from(to.since(from)).unwrap_or(i64::MAX).saturating_mul(scale.tokens)
+}
+
+/// The level carried over to a changed policy where the old one is not known: what is gained until
+/// the end of a hold is counted at the new rate.
+fn rescale(state: &BucketState, scale: &Scale) -> i64 {
+    let gained = gains(scale, state.ts, state.grants_from());
+    carry_over(level_in(state, scale.unit).saturating_add(gained), state, scale)
+}
+
+/// The level of `state` under a changed policy, from its level in the new units at the moment from
+/// which it grants.
+///
+/// Never more than the new burst, or than one token at the end of a hold: the upstream has refused,
+/// and that we know other numbers now is nothing to it. A debt stays, but the next token is never
+/// further off than one full refill: a debt that was counted in wrong numbers may be of any depth.
+pub(crate) fn carry_over(level: i64, state: &BucketState, scale: &Scale) -> i64 {
+    let most = if state.hold.is_some() { scale.unit } else { scale.full };
+    let level = level.clamp(scale.unit - scale.full, most);
+    level.saturating_sub(gains(scale, state.ts, state.grants_from())).max(-DEBT_MAX)
 }
 
 /// The same number of tokens in other units, rounded down.

@@ -132,31 +132,82 @@ fn newest_known() -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use std::{cmp::Reverse, path::Path};
+
     use refinery::Target;
+    use waitless_job::{Class, UnixMillis};
+    use waitless_store::{
+        Reader, Store,
+        fsck::fsck,
+        model::{Lane, Place, Rank},
+        ops::{Accounts, DueRequest},
+    };
 
     use super::*;
+    use crate::SqliteStore;
 
-    #[test]
-    fn a_file_of_the_first_version_is_brought_up_to_date_with_what_it_holds() {
-        let mut connection = Connection::open_in_memory().expect("a database fits into memory");
-        let mut first = embedded::migrations::runner().set_target(Target::Version(1));
-        first.set_migration_table_name(HISTORY);
-        first.run(&mut connection).expect("an empty database can be brought up to date");
+    const NOW: UnixMillis = UnixMillis(1_700_000_000_000);
+
+    /// A store as the program of that version has left it: a paused account, a bucket with five
+    /// tokens, and a job that waits for one of them.
+    fn store_of(version: i32, path: &Path) {
+        let mut connection = Connection::open(path).expect("a file can be made");
+        let mut runner = embedded::migrations::runner().set_target(Target::Version(version));
+        runner.set_migration_table_name(HISTORY);
+        runner.run(&mut connection).expect("an empty database can be brought up to date");
         connection
             .execute_batch(
-                "INSERT INTO limits VALUES ('a', 'x', 1, 60000, 10, 60);
-                 INSERT INTO buckets VALUES ('a', 'x', 5, 6, 60000, NULL);
-                 INSERT INTO accounts VALUES ('a', 'A seller', 'wb', 7, NULL, 'why');",
+                "INSERT INTO limits (account, limit_group, tokens, interval_ms, burst, margin_ms)
+                 VALUES ('a', 'x', 1, 60000, 10, 0);
+                 INSERT INTO buckets (account, limit_group, t, ts, iv, hold)
+                 VALUES ('a', 'x', 300000, 1700000000000, 60000, NULL);
+                 INSERT INTO accounts (id, name, upstream, added_at, token_expires_at, paused)
+                 VALUES ('b', 'A seller', 'wb', 7, NULL, 'why');
+                 INSERT INTO jobs (seq, id, kind, account, groups, costs, class, state, run_at,
+                     attempts, attempts_max, snoozes, requests_done, rows_landed, created_at)
+                 VALUES (0, zeroblob(16), 'kind', 'a', 'x', '1', 1, 'waiting', 1700000000000,
+                     0, 8, 0, 0, 0, 1700000000000);
+                 INSERT INTO args (seq, args) VALUES (0, 'null');
+                 INSERT INTO lanes (account, groups, waiting, place, ready_at, class, full_at,
+                     time_to_full_ms)
+                 VALUES ('a', 'x', 1, 'ready', NULL, 1, 1700000300000, 600000);
+                 UPDATE counters SET value = 1 WHERE name = 'enqueued';",
             )
-            .expect("these are the columns of the first version");
-        migrate(&mut connection).expect("it is a store");
-        let limit =
-            connection.query_one(crate::queries::LIMITS, [], |row| crate::rows::limit(row, 2));
-        let limit = limit.expect("the limit is still there");
-        assert_eq!((limit.policy.burst(), limit.paused), (10, None));
-        let account = connection.query_one(crate::queries::ACCOUNTS, [], crate::rows::account);
-        let account = account.expect("the account is still there");
-        assert_eq!(account.paused.as_deref(), Some("why"));
-        assert_eq!((account.token_family, account.categories), (None, None));
+            .expect("the first version has these columns");
+    }
+
+    #[tokio::test]
+    async fn a_file_of_each_older_version_is_brought_up_to_date_with_what_it_holds() {
+        for version in 1..newest_known() {
+            let directory = tempfile::tempdir().expect("a directory can be made");
+            let path = directory.path().join("queue.db");
+            store_of(i32::try_from(version).expect("a small number"), &path);
+            let store = SqliteStore::open(&path).await.expect("it is a store");
+
+            let audit = store.audit().await.expect("a store can be read");
+            assert_eq!(fsck(&audit), [], "of version {version}");
+            let (limit, bucket) = (&audit.limits[0].1, &audit.buckets[0].1);
+            assert_eq!((limit.policy.burst(), &limit.paused), (10, &None));
+            assert_eq!((bucket.whole_tokens(), bucket.pace), (5, None));
+            let account = &audit.accounts[0];
+            assert_eq!(account.paused.as_deref(), Some("why"));
+            assert_eq!((&account.token_family, &account.categories), (&None, &None));
+            let rank = Rank {
+                class: Class::Normal,
+                full_at: NOW.plus(300_000),
+                token_ms: Reverse(0),
+                time_to_full_ms: 600_000,
+            };
+            assert_eq!(audit.lanes[0].1, Lane { waiting: 1, place: Place::Ready(rank) });
+
+            // Whoever asks for due lanes finds it, and puts its rank right.
+            let worker = "worker-1".parse().expect("a name");
+            store.start_worker(worker, NOW).await.expect("nobody else works on it");
+            let all = DueRequest { limit: 9, accounts: Accounts::default() };
+            let due = store.due(all, NOW).await.expect("due is answered");
+            assert_eq!(due.lanes[0].rank, Rank { token_ms: Reverse(60_000), ..rank });
+            let audit = store.audit().await.expect("a store can be read");
+            assert_eq!(fsck(&audit), [], "of version {version}");
+        }
     }
 }

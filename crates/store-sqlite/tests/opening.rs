@@ -79,7 +79,7 @@ async fn a_newer_schema_is_refused() {
         )
         .expect("a history has these columns");
     match SqliteStore::open(&path).await {
-        Err(StoreError::Newer { found: 9, known: 3, store }) => {
+        Err(StoreError::Newer { found: 9, known: 4, store }) => {
             assert!(store.ends_with("queue.db"), "{store}");
         }
         other => panic!("{other:?}"),

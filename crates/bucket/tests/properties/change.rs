@@ -1,14 +1,16 @@
 use proptest::prelude::*;
 use waitless_bucket::{
-    BucketState, Cost, Decision, Policy, UnixMillis, change_policy, current, effective, evaluate,
-    wait_ms,
+    BucketState, Cost, Decision, Policy, UnixMillis, change_policy, charge, current, effective,
+    evaluate, reject, wait_ms,
 };
 
 use crate::{
     policies::{any_policies, official_and},
     script::{
         START, assert_within_bound, cost_at, cost_permille, few_cases, play, script, stored_state,
+        take_one,
     },
+    strict_upstream::StrictUpstream,
 };
 
 /// Every policy as the old one and, `apart` places on, as the new one.
@@ -20,24 +22,25 @@ proptest! {
     #![proptest_config(few_cases())]
 
     #[test]
-    fn a_change_keeps_the_tokens_within_the_new_burst_and_forgives_a_debt(
+    fn a_change_keeps_tokens_and_debt_within_the_new_burst(
         stored in stored_state(),
         apart in 0..1_000_usize,
         random in any_policies(),
     ) {
         for (old, new) in changes(&official_and(&random), apart) {
-            let before = current(Some(&stored.of(old)), old, START);
+            let stored = BucketState { hold: None, ..stored.of(old) };
+            let before = current(Some(&stored), old, START);
             let after = change_policy(&before, old, new, START);
             let full = BucketState::full(new, START);
-            prop_assert!((0..=full.t).contains(&after.t), "{old} to {new}: {after:?}");
+            prop_assert!((full.iv - full.t..=full.t).contains(&after.t), "{old} to {new}: {after:?}");
             prop_assert_eq!((after.iv, after.ts), (full.iv, before.ts));
-            // So many tokens as before, to one unit, unless they are fewer than 0 or too many.
+            // So many tokens as before, to one unit, unless they are too few or too many.
             let tokens = i128::from(before.t) * i128::from(after.iv);
             let unit = i128::from(before.iv);
             let carried = i128::from(after.t) * unit;
             prop_assert!(
                 (carried <= tokens && tokens < carried + unit)
-                    || (before.t < 0 && after.t == 0)
+                    || (tokens < carried && after.t == full.iv - full.t)
                     || (carried < tokens && after.t == full.t),
                 "{old} to {new}: {before:?} became {after:?}"
             );
@@ -45,20 +48,24 @@ proptest! {
     }
 
     #[test]
-    fn after_a_change_nobody_waits_longer_than_one_full_refill(
+    fn after_a_change_no_token_is_further_off_than_one_full_refill(
         stored in stored_state(),
         cost_permille in cost_permille(),
         apart in 0..1_000_usize,
         random in any_policies(),
     ) {
         for (old, new) in changes(&official_and(&random), apart) {
-            let (state, cost) = (stored.open().of(old), cost_at(new, cost_permille));
+            let state = stored.open().of(old);
+            // A request of the whole burst may have to wait for a debt besides.
+            let is_in_debt = current(Some(&state), old, START).t < 0;
+            let cost = if is_in_debt { Cost::ONE } else { cost_at(new, cost_permille) };
             let changed = change_policy(&state, old, new, START);
             let waits_ms = wait_ms(Some(&changed), new, cost, START);
             prop_assert!(waits_ms <= new.time_to_full_ms(), "{old} to {new}: {changed:?}");
             // The same if the store does not know the old policy: the unit of the state gives it
             // away.
             if BucketState::full(old, START).iv != BucketState::full(new, START).iv {
+                let cost = if state.t < 0 { Cost::ONE } else { cost };
                 let waits_ms = wait_ms(Some(&state), new, cost, START);
                 let to_full_ms = effective(Some(&state), new).time_to_full_ms();
                 prop_assert!(waits_ms <= to_full_ms, "{old} to {new}: {state:?}");
@@ -113,4 +120,78 @@ proptest! {
             prop_assert_eq!(evaluate(Some(&changed), new, Cost::ONE, START), denied);
         }
     }
+
+    #[test]
+    fn a_changed_bucket_holds_at_most_one_token_at_the_end_of_its_hold(
+        stored in stored_state(),
+        hold_ms in 1..600_000_u64,
+        changed_permille in 0..1_000_u64,
+        apart in 0..1_000_usize,
+        random in any_policies(),
+    ) {
+        let until = START.plus(hold_ms);
+        let changed_at = START.plus(hold_ms * changed_permille / 1_000);
+        for (old, new) in changes(&official_and(&random), apart) {
+            let state = BucketState { hold: Some(until), ..stored.of(old) };
+            let token = BucketState::full(new, START).iv;
+            let changed = change_policy(&state, old, new, changed_at);
+            let at_end = current(Some(&changed), new, until);
+            prop_assert!(at_end.t <= token, "{old} to {new}: {changed:?} became {at_end:?}");
+            let again = change_policy(&changed, new, new, changed_at);
+            prop_assert_eq!(again, changed, "{} to {}", old, new);
+            if state.iv != token {
+                let at_end = current(Some(&state), new, until);
+                prop_assert!(at_end.t <= at_end.iv, "{old} to {new}: {at_end:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_set_anew_while_a_bucket_is_refused_draw_no_refusal(
+        changed_permille in 0..1_000_u64,
+        apart in 0..1_000_usize,
+        random in any_policies(),
+    ) {
+        for (old, new) in changes(&official_and(&random), apart) {
+            // Somebody else has spent the quota, under the numbers that we are about to learn.
+            let mut upstream = StrictUpstream::new(new);
+            for _ in 0..new.burst() {
+                prop_assert!(upstream.arrive(START, Cost::ONE).accepted);
+            }
+            prop_assert!(!upstream.arrive(START, Cost::ONE).accepted);
+            let hold_ms = new.token_ms();
+            let refused = reject(None, old, Some(START.plus(hold_ms)), None, START, START);
+            let changed_at = START.plus(hold_ms * changed_permille / 1_000);
+            let mut state = Some(change_policy(&refused, old, new, changed_at));
+            let mut now = changed_at;
+            for _ in 0..5 {
+                take_one(&mut state, new, &mut now);
+                prop_assert!(upstream.arrive(now, Cost::ONE).accepted, "{old} to {new} at {now}");
+            }
+        }
+    }
+}
+
+/// As Wildberries' marketplace counts a refused request: the ten come on top of the hold.
+#[test]
+fn a_debt_behind_a_hold_is_still_there_after_a_change() {
+    let policy = |text: &str| text.parse::<Policy>().expect("a limit");
+    let old = policy("5/s burst 20 margin 0");
+    let refused = reject(None, &old, Some(START.plus(60_000)), None, START, START);
+    let charged = charge(Some(&refused), &old, Cost::new(10).expect("not 0"), START);
+    let waits_ms =
+        |state: &BucketState, limit: &Policy| wait_ms(Some(state), limit, Cost::ONE, START);
+    assert_eq!(waits_ms(&charged, &old), 62_000);
+    for (text, behind_ms) in [("5/s burst 30 margin 0", 2_000), ("1/s burst 20 margin 0", 10_000)] {
+        let new = policy(text);
+        let changed = change_policy(&charged, &old, &new, START);
+        assert_eq!(waits_ms(&changed, &new), 60_000 + behind_ms, "{text}");
+    }
+    let new = policy("1/h burst 2 margin 0");
+    let changed = change_policy(&charged, &old, &new, START);
+    assert_eq!(
+        waits_ms(&changed, &new),
+        60_000 + 2 * 3_600_000,
+        "and no longer than a full refill"
+    );
 }

@@ -20,7 +20,7 @@ pub(super) fn audit(connection: &Connection) -> Result<Audit> {
     Ok(Audit {
         jobs: all(connection, queries::ALL_JOBS, &[], rows::job)?,
         lanes: all(connection, queries::LANES, &[], |row| {
-            Ok((rows::lane_key(row, 6)?, rows::lane(row)?))
+            Ok((rows::lane_key(row, 7)?, rows::lane(row)?))
         })?,
         wait_lists: all(connection, queries::WAIT_LISTS, &[], |row| {
             let id = JobId(rows::uuid(row, 4)?);

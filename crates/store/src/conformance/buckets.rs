@@ -146,6 +146,21 @@ pub async fn a_changed_limit_puts_its_lanes_where_they_belong(store: &dyn Store)
     scene.is_sound().await;
 }
 
+/// One job at the end of the hold, under whatever numbers, and the next when its token is there.
+pub async fn a_limit_that_is_changed_while_its_bucket_is_refused_makes_no_burst(store: &dyn Store) {
+    let scene = Scene::with(store, &[("a/x", "1/min burst 10 margin 0")]).await;
+    scene.fill("a/x", 9, NOW).await;
+    let hour = Feedback::Rejected { until: Some(at(3_600_000)), refund: None, sent_at: NOW };
+    tell(store, "a/x", hour, 0).await;
+    for limit in ["1/s burst 20 margin 0", "1/min burst 5 margin 0"] {
+        scene.limit(&[("a/x", limit)], at(1_800_000)).await;
+        assert_eq!(scene.place("a/x").await, Place::Parked { ready_at: at(3_600_000) }, "{limit}");
+    }
+    assert_eq!(scene.claim_all(&["a/x"; 9], at(3_600_000)).await.len(), 1);
+    assert_eq!(scene.place("a/x").await, Place::Parked { ready_at: at(3_660_000) });
+    scene.is_sound().await;
+}
+
 /// Nothing is known of it.
 pub async fn feedback_on_a_bucket_without_a_limit_is_refused(store: &dyn Store) {
     let scene = Scene::with(store, &[]).await;

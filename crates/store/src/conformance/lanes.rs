@@ -80,9 +80,9 @@ pub async fn lanes_of_equal_rank_come_by_account_then_groups(store: &dyn Store) 
     for lane in lanes.iter().rev() {
         scene.enqueue(scene.job(lane), NOW).await;
     }
-    // The lane without buckets is as if full since its job came, and takes no time to fill.
-    let mut by_rank = vec!["a/"];
-    by_rank.extend(lanes.iter().filter(|lane| **lane != "a/"));
+    // The lane without buckets is as if full since its job came, and no token is less rare than none.
+    let mut by_rank: Vec<_> = lanes.into_iter().filter(|lane| *lane != "a/").collect();
+    by_rank.push("a/");
     assert_eq!(scene.due_lanes(NOW).await, by_rank);
 
     for account in ["A", "a", "a-b", "a.b", "b"] {

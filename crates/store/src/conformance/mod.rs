@@ -62,6 +62,7 @@ macro_rules! conformance {
                 a_take_is_all_or_none
                 draws_on_one_bucket_are_added_up
                 a_changed_limit_puts_its_lanes_where_they_belong
+                a_limit_that_is_changed_while_its_bucket_is_refused_makes_no_burst
                 feedback_on_a_bucket_without_a_limit_is_refused
             }
             claims {
