@@ -149,6 +149,11 @@ impl Import<'_> {
         let page = match ask.expect {
             Expect::Rows(path) => {
                 let has_content = answer.status() != 204;
+                if !has_content && !ask.no_content_tells {
+                    let endpoint = ask.endpoint;
+                    let error = format!("{endpoint} answered without content (204)");
+                    return Err(Leave::Retry { error });
+                }
                 let page = landing.stream(answer.rows_at(path), landed).await?;
                 if has_content {
                     check_envelope(ask.endpoint, path, &page.envelope)?;
