@@ -283,7 +283,7 @@ fn names(reason: &str, row: &Value, path: &[Step]) -> bool {
         Step::First => &value[0],
     });
     let inner = places(value).into_iter().flatten();
-    let fields = path.iter().cloned().chain(inner).filter_map(|step| match step {
+    let mut fields = path.iter().cloned().chain(inner).filter_map(|step| match step {
         Step::Name(name) => Some(name),
         Step::First => None,
     });
@@ -291,7 +291,7 @@ fn names(reason: &str, row: &Value, path: &[Step]) -> bool {
     let is_named = |field: String| {
         reason.contains(&format!("`{field}")) || reason.contains(&format!(".{field}`"))
     };
-    fields.map(is_named).any(|named| named) || reason.contains("it is no row")
+    fields.any(is_named) || reason.contains("it is no row")
 }
 
 /// Spoils every field of the last row of a page, or of all its rows.
