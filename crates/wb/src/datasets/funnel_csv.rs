@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
-use uuid::Uuid;
+use uuid::{NoContext, Timestamp, Uuid};
 use waitless_job::UnixMillis;
 
 use super::{
@@ -151,6 +151,13 @@ fn status_of(envelope: &Value, id: Uuid) -> Option<String> {
         Some(Value::String(status)) => status.clone(),
         other => other.map_or("missing".to_owned(), Value::to_string),
     })
+}
+
+/// An id for a report.
+pub(crate) fn new_id(now: UnixMillis) -> Uuid {
+    let ms = u64::try_from(now.0).unwrap_or(0);
+    let nanos = u32::try_from(ms % 1_000).expect("below 1,000") * 1_000_000;
+    Uuid::new_v7(Timestamp::from_unix(NoContext, ms / 1_000, nanos))
 }
 
 impl Source for FunnelCsv {

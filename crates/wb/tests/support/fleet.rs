@@ -9,7 +9,7 @@ use waitless_wb::{Connector, Dataset, Notice, SellerToken, Tokens, handlers, pla
 use waitless_wb_mock::{DatasetSize, Mock, MockConfig, SellerSizes};
 use waitless_worker::{StatsSnapshot, Worker, WorkerConfig};
 
-use crate::{NOON, recorder::Recorder};
+use super::{NOON, recorder::Recorder};
 
 /// Guard margin in milliseconds: generous, because a test machine stalls longer than a network.
 const MARGIN_MS: u32 = 250;
@@ -68,13 +68,11 @@ impl Fleet {
     }
 
     /// With other gear.
-    #[allow(dead_code, reason = "shared with the storm")]
     pub(crate) async fn geared(config: MockConfig, gear: Gear, datasets: &[Dataset]) -> Self {
         Self::of(config, gear, datasets, personal).await
     }
 
     /// Behind a gateway of the test's own: where that is follows from where the stand-in is.
-    #[allow(dead_code, reason = "shared with the storm")]
     pub(crate) async fn behind<G>(
         config: MockConfig,
         gear: Gear,
