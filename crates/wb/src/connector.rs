@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use waitless_job::{Handlers, Job, JobContext, Leave, NameError};
+use waitless_job::{Handlers, Job, JobContext, Leave, LimitGroup, NameError};
 use waitless_sink::Sink;
-use waitless_upstream::{BaseUrl, Client};
+use waitless_upstream::{BaseUrl, Client, Endpoint};
 
-use crate::{ImportArgs, KIND, SellerToken, Tokens, import};
+use crate::{Dataset, ImportArgs, KIND, SellerToken, Tokens, import};
 
 /// All that import jobs need: a client, tokens to ask with, and a sink to land rows in.
 #[derive(Debug, Clone)]
@@ -54,22 +54,36 @@ impl Connector {
         )))
     }
 
-    /// The token to ask with. A job without one is a dead letter, and no request is made.
+    /// The token to ask with. Without a good one no request is made, and the limits stand still
+    /// until somebody has given one: as after a 401, and unlike a dead letter, that costs no job
+    /// anything.
     pub(crate) fn token(
         &self,
         job: &Job<ImportArgs>,
         ctx: &JobContext,
     ) -> Result<SellerToken, Leave> {
         let account = job.account();
-        let token = self.tokens.get(account).ok_or_else(|| Leave::Dead {
-            reason: format!(
-                "this worker has no token of seller {account}: give it one, then retry the job"
-            ),
+        let resume = format!("then `waitless account resume {account}`");
+        let token = self.tokens.get(account).ok_or_else(|| Leave::Pause {
+            // Of which family the token would be, and so which limits its category has, only it says.
+            groups: job.record.needs.as_slice().iter().map(|need| need.group.clone()).collect(),
+            reason: format!("this worker has no token of seller {account}: give it one, {resume}"),
         })?;
-        let checked = token.check(ctx.now()).map_err(|error| Leave::Dead {
-            reason: format!("seller {account}: {error}, give it to the worker, then retry the job"),
+        let checked = token.check(ctx.now()).map_err(|error| Leave::Pause {
+            groups: self.groups_with(job.args.dataset, token.family()),
+            reason: format!("seller {account}: {error}, give it to the worker, {resume}"),
         });
         checked.map(|()| token)
+    }
+
+    /// The limits that a token of this family draws on in the category of a dataset.
+    fn groups_with(&self, dataset: Dataset, family: &str) -> Vec<LimitGroup> {
+        let catalogue = self.client.catalogue();
+        let endpoints = || dataset.endpoints().iter().filter_map(|name| catalogue.endpoint(name));
+        match endpoints().find_map(Endpoint::category) {
+            Some(category) => catalogue.groups_in(category, family).into_iter().collect(),
+            None => endpoints().flat_map(|endpoint| endpoint.groups_of(family)).cloned().collect(),
+        }
     }
 }
 

@@ -1,17 +1,26 @@
 //! The job that brings one dataset of one seller: ask, land, save how far it has come, go on.
 
 use serde_json::Value;
-use uuid::{NoContext, Timestamp, Uuid};
-use waitless_job::{HandlerResult, Job, JobContext, Leave, Progress, UnixMillis};
+use waitless_job::{HandlerResult, Job, JobContext, Leave, Progress};
 use waitless_upstream::{Answer, BaseUrl, CallError, Request, UpstreamError};
 
 use crate::{
     Connector, Dataset, ImportArgs, MoscowTime,
     datasets::{
-        campaign_stats::CampaignStats, campaigns::Campaigns, cards::Cards, changes::Changes,
-        fbs_orders::FbsOrders, feedbacks::Feedbacks, finance::Finance, funnel_csv::FunnelCsv,
-        funnel_history::FunnelHistory, pages::Pages, tariffs::Tariffs, tasks::Tasks,
+        campaign_stats::CampaignStats,
+        campaigns::Campaigns,
+        cards::Cards,
+        changes::Changes,
+        fbs_orders::FbsOrders,
+        feedbacks::Feedbacks,
+        finance::Finance,
+        funnel_csv::{self, FunnelCsv},
+        funnel_history::FunnelHistory,
+        pages::Pages,
+        tariffs::Tariffs,
+        tasks::Tasks,
     },
+    envelope::{check_envelope, check_no_error},
     landing::Landing,
     scope::Scope,
     source::{Ask, Expect, Next, Page, Source},
@@ -25,9 +34,6 @@ const JSON_BYTES_MAX: u64 = 4 << 20;
 
 /// The largest report, packed.
 const REPORT_BYTES_MAX: u64 = 64 << 20;
-
-/// Characters of the upstream's words in an error.
-const WORDS_CHARS_MAX: usize = 300;
 
 /// Imports the dataset of a job.
 pub(crate) async fn import(
@@ -53,7 +59,7 @@ pub(crate) async fn import(
         Dataset::Storage => import.run(&Tasks::storage(&scope)).await,
         Dataset::Funnel => import.run(&Pages::funnel(&scope)).await,
         Dataset::FunnelHistory => import.run(&FunnelHistory::of(&scope)).await,
-        Dataset::FunnelCsv => import.run(&FunnelCsv::of(&scope, new_id(now))).await,
+        Dataset::FunnelCsv => import.run(&FunnelCsv::of(&scope, funnel_csv::new_id(now))).await,
         Dataset::Cards => import.run(&Cards::of(&scope)).await,
         Dataset::Finance => import.run(&Finance::of(&scope)).await,
         Dataset::Prices => import.run(&Pages::prices(&scope)).await,
@@ -149,6 +155,11 @@ impl Import<'_> {
         let page = match ask.expect {
             Expect::Rows(path) => {
                 let has_content = answer.status() != 204;
+                if !has_content && !ask.no_content_tells {
+                    let endpoint = ask.endpoint;
+                    let error = format!("{endpoint} answered without content (204)");
+                    return Err(Leave::Retry { error });
+                }
                 let page = landing.stream(answer.rows_at(path), landed).await?;
                 if has_content {
                     check_envelope(ask.endpoint, path, &page.envelope)?;
@@ -227,34 +238,6 @@ async fn json(answer: Answer) -> Result<Value, Leave> {
     Ok(json)
 }
 
-/// Whether an answer without rows means that there are none. One that has nothing to do with rows
-/// would end an import early.
-fn check_envelope(endpoint: &str, path: &[&str], envelope: &Value) -> Result<(), Leave> {
-    check_no_error(envelope)?;
-    let mut place = envelope;
-    for (depth, name) in path.iter().enumerate() {
-        place = match place {
-            // An empty list may be written as null, and what it is in as well; not all of it.
-            Value::Null if depth > 0 => return Ok(()),
-            _ => place.get(name).ok_or_else(|| Leave::Retry {
-                error: format!("the answer of {endpoint} has no `{}` in it", path.join(".")),
-            })?,
-        };
-    }
-    Ok(())
-}
-
-/// Some services say 200 and mean an error.
-fn check_no_error(envelope: &Value) -> Result<(), Leave> {
-    if envelope.get("error") != Some(&Value::Bool(true)) {
-        return Ok(());
-    }
-    let words = envelope.get("errorText").and_then(Value::as_str).unwrap_or("no words about it");
-    let words: String = words.chars().take(WORDS_CHARS_MAX).collect();
-    let error = format!("the upstream answered 200 with an error: {}", words.escape_debug());
-    Err(Leave::Retry { error })
-}
-
 /// The cursor that an earlier attempt has left. One that cannot be read is no reason to stop: from
 /// the beginning on everything is landed again, which costs requests and loses nothing.
 fn saved_cursor<C: serde::de::DeserializeOwned>(job: &Job<ImportArgs>) -> Option<C> {
@@ -262,46 +245,4 @@ fn saved_cursor<C: serde::de::DeserializeOwned>(job: &Job<ImportArgs>) -> Option
         tracing::warn!(%error, job = %job.record.id, "the import begins anew");
         None
     })
-}
-
-/// An id for something that we name at the upstream.
-fn new_id(now: UnixMillis) -> Uuid {
-    let ms = u64::try_from(now.0).unwrap_or(0);
-    let nanos = u32::try_from(ms % 1_000).expect("below 1,000") * 1_000_000;
-    Uuid::new_v7(Timestamp::from_unix(NoContext, ms / 1_000, nanos))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn check(envelope: Value) -> Result<(), String> {
-        check_envelope("shop.list", &["data", "items"], &envelope).map_err(|leave| match leave {
-            Leave::Retry { error } => error,
-            other => panic!("not a retry: {other:?}"),
-        })
-    }
-
-    #[test]
-    fn no_rows_where_rows_belong_is_an_end_and_anything_else_is_tried_again() {
-        for none in [
-            json!({"data": {"items": []}}),
-            json!({"data": {"items": null}}),
-            json!({"data": null}),
-        ] {
-            assert_eq!(check(none), Ok(()));
-        }
-        for other in
-            [json!({}), json!({"data": {}}), json!({"data": 7}), json!("closed"), json!(null)]
-        {
-            let error = check(other).unwrap_err();
-            assert_eq!(error, "the answer of shop.list has no `data.items` in it");
-        }
-        let error = check(json!({"data": null, "error": true, "errorText": "Access denied\u{7}"}));
-        let words = "the upstream answered 200 with an error: Access denied\\u{7}";
-        assert_eq!(error.unwrap_err(), words);
-        assert!(check(json!({"data": null, "error": "none", "errorText": 7})).is_ok());
-    }
 }

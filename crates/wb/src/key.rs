@@ -49,6 +49,17 @@ impl<'a> Fields<'a> {
         if text.is_empty() { Err(format!("`{path}` is empty")) } else { Ok(text) }
     }
 
+    /// The same; `None` for a field that is missing, null or empty.
+    ///
+    /// # Errors
+    /// In words for the quarantine, which name the field.
+    pub(crate) fn filled_if_any(&self, path: &str) -> Result<Option<String>, String> {
+        match self.get(path).map(RawValue::get) {
+            None | Some("null" | "\"\"") => Ok(None),
+            Some(_) => self.filled(path).map(Some),
+        }
+    }
+
     /// The elements of a list.
     ///
     /// # Errors

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use tokio::{sync::mpsc, task};
 use waitless_job::{AccountId, Leave, UnixMillis};
 use waitless_sink::{Batch, Reject, Rejects, Row, Sink};
 use waitless_upstream::{Rows, UpstreamError};
 
 use crate::{
     Dataset,
-    report::{Report, ReportRow},
+    report::{Report, ReportError, ReportRow},
     source::{Page, Source},
 };
 
@@ -51,32 +52,34 @@ impl<S: Source> Landing<'_, S> {
         Ok(page)
     }
 
-    /// Lands all rows of a report in the same way.
+    /// Lands all rows of a report in the same way. It is unpacked on a thread of its own: a report
+    /// of half a gigabyte would keep the worker's other jobs, and the renewal of their leases,
+    /// waiting for seconds.
     pub(crate) async fn report(
         &self,
         zip: Vec<u8>,
         mut landed: impl FnMut(u64),
     ) -> Result<Page<S::Seen>, Leave> {
         let mut page = Page::default();
-        let mut report = Report::open(zip)?;
-        let mut file = 0;
-        while let Some(mut rows) = report.file(file)? {
-            while let Some(chunk) = rows.next_chunk()? {
-                let mut batch = Batches::default();
-                for row in chunk {
-                    match row {
-                        ReportRow::Object(row) => self.sort(row, &mut page, &mut batch),
-                        ReportRow::Odd { reason, text } => {
-                            page.rows += 1;
-                            batch.rejects.push(Reject { reason, body: text });
-                        }
+        // One chunk ahead of the sink and no more.
+        let (sender, mut chunks) = mpsc::channel(1);
+        let unpacking = task::spawn_blocking(move || unpack(zip, &sender));
+        while let Some(chunk) = chunks.recv().await {
+            let mut batch = Batches::default();
+            for row in chunk {
+                match row {
+                    ReportRow::Object(row) => self.sort(row, &mut page, &mut batch),
+                    ReportRow::Odd { reason, text } => {
+                        page.rows += 1;
+                        batch.rejects.push(Reject { reason, body: text });
                     }
                 }
-                self.land(batch, &mut page).await?;
-                landed(page.changed);
             }
-            file += 1;
+            self.land(batch, &mut page).await?;
+            landed(page.changed);
         }
+        let unpacked = unpacking.await;
+        unpacked.map_err(|error| Leave::Retry { error: error.to_string() })??;
         self.warn(&page);
         Ok(page)
     }
@@ -137,6 +140,22 @@ impl<S: Source> Landing<'_, S> {
         }
         Ok(())
     }
+}
+
+/// Sends the chunks of all files of a report, as long as somebody takes them: an attempt may end in
+/// the middle.
+fn unpack(zip: Vec<u8>, chunks: &mpsc::Sender<Vec<ReportRow>>) -> Result<(), ReportError> {
+    let mut report = Report::open(zip)?;
+    let mut file = 0;
+    while let Some(mut rows) = report.file(file)? {
+        while let Some(chunk) = rows.next_chunk()? {
+            if chunks.blocking_send(chunk).is_err() {
+                return Ok(());
+            }
+        }
+        file += 1;
+    }
+    Ok(())
 }
 
 /// What a chunk becomes.

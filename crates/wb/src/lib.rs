@@ -34,6 +34,7 @@ mod catalogue;
 mod connector;
 mod dataset;
 mod datasets;
+mod envelope;
 mod error;
 mod import;
 mod key;

@@ -1,12 +1,14 @@
 //! Reports that come as a ZIP with CSV in it, line by line in bounded memory.
 
 mod csv_rows;
+mod left;
 
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
 
 pub use self::csv_rows::{CsvRows, LINE_BYTES_MAX, ReportRow};
+use self::left::Left;
 
 /// Most bytes of a report once it is unpacked: 512 MiB. A year of ten thousand products has about
 /// 300.
@@ -30,9 +32,15 @@ pub enum ReportError {
         /// Rows before it.
         rows: u64,
     },
-    /// There is more in it than a report can be.
+    /// There is more in all its files than a report can be.
     #[error("the report has more than {UNPACKED_BYTES_MAX} bytes when it is unpacked")]
     TooLarge,
+    /// Which of two fields of one name is meant cannot be told.
+    #[error("the header of the report has `{name}` twice")]
+    TwiceInHeader {
+        /// The name.
+        name: String,
+    },
 }
 
 /// A ZIP with CSV files in it.
@@ -41,6 +49,8 @@ pub struct Report {
     zip: ZipArchive<Cursor<Vec<u8>>>,
     /// The places of the CSV files.
     files: Vec<usize>,
+    /// Of all files.
+    left: Left,
 }
 
 impl Report {
@@ -49,6 +59,10 @@ impl Report {
     /// # Errors
     /// [`ReportError::Zip`] and [`ReportError::NoCsv`].
     pub fn open(zip: Vec<u8>) -> Result<Self, ReportError> {
+        Self::open_within(zip, UNPACKED_BYTES_MAX)
+    }
+
+    fn open_within(zip: Vec<u8>, unpacked_bytes_max: u64) -> Result<Self, ReportError> {
         let mut zip = ZipArchive::new(Cursor::new(zip))?;
         let mut files = Vec::new();
         for place in 0..zip.len() {
@@ -57,7 +71,10 @@ impl Report {
                 files.push(place);
             }
         }
-        if files.is_empty() { Err(ReportError::NoCsv) } else { Ok(Self { zip, files }) }
+        if files.is_empty() {
+            return Err(ReportError::NoCsv);
+        }
+        Ok(Self { zip, files, left: Left::of(unpacked_bytes_max) })
     }
 
     /// The rows of a CSV file in it, counted from 0; `None` behind the last.
@@ -70,8 +87,7 @@ impl Report {
     ) -> Result<Option<CsvRows<impl Read + Send + '_>>, ReportError> {
         let Some(place) = self.files.get(number) else { return Ok(None) };
         let file = self.zip.by_index(*place)?;
-        // One byte more, so that a file which is too large can be told from one that just fits.
-        Ok(Some(CsvRows::new(file.take(UNPACKED_BYTES_MAX + 1))))
+        Ok(Some(CsvRows::within(file, self.left.clone())))
     }
 }
 
@@ -93,7 +109,10 @@ mod tests {
     }
 
     fn count(zip: Vec<u8>) -> Result<usize, ReportError> {
-        let mut report = Report::open(zip)?;
+        count_rows(Report::open(zip)?)
+    }
+
+    fn count_rows(mut report: Report) -> Result<usize, ReportError> {
         let (mut file, mut count) = (0, 0);
         while let Some(mut rows) = report.file(file)? {
             while let Some(chunk) = rows.next_chunk()? {
@@ -112,6 +131,20 @@ mod tests {
             2_501
         );
         assert!(matches!(count(zip(&[("a.txt", "x")])), Err(ReportError::NoCsv)));
+    }
+
+    #[test]
+    fn all_files_of_a_report_together_have_a_bound() {
+        let csv = format!("a\n{}", "1\n".repeat(1_000));
+        let bytes = csv.len() as u64;
+        let names: Vec<String> = (0..10).map(|number| format!("{number}.csv")).collect();
+        let files: Vec<(&str, &str)> =
+            names.iter().map(|name| (name.as_str(), csv.as_str())).collect();
+        let within = |bytes_max| count_rows(Report::open_within(zip(&files), bytes_max)?);
+        assert_eq!(within(10 * bytes).unwrap(), 10_000);
+        for bytes_max in [0, bytes - 1, bytes, 10 * bytes - 1] {
+            assert!(matches!(within(bytes_max), Err(ReportError::TooLarge)), "{bytes_max}");
+        }
     }
 
     #[test]

@@ -83,6 +83,9 @@ pub(crate) struct Ask {
     /// Whether a refusal (4xx, but for those about the credential and the rate) is an answer for
     /// [`Source::next`]. Otherwise it ends the job: the same request would be refused again.
     pub(crate) refusals_tell: bool,
+    /// Whether an answer without content (204) says that there are no rows. Where the upstream does
+    /// not document it, it may mean anything, and the request is made again.
+    pub(crate) no_content_tells: bool,
 }
 
 impl Ask {
@@ -94,6 +97,7 @@ impl Ask {
             body: None,
             expect,
             refusals_tell: false,
+            no_content_tells: false,
         }
     }
 
@@ -113,6 +117,10 @@ impl Ask {
 
     pub(crate) fn refusals_tell(self) -> Self {
         Self { refusals_tell: true, ..self }
+    }
+
+    pub(crate) fn no_content_tells(self) -> Self {
+        Self { no_content_tells: true, ..self }
     }
 }
 

@@ -266,6 +266,7 @@ fn bad_values() -> Vec<Option<Value>> {
             json!(-1),
             json!(i64::MIN),
             json!(u64::MAX),
+            json!(9_000_000_000_000_000_000_i64),
             json!(1e300),
         ]
         .map(Some),

@@ -121,14 +121,14 @@ fn cases() -> Vec<Case> {
             scoped(since, Changes::orders),
             json!({ "srid": "x", "lastChangeDate": "2026-09-30T10:00:00" }),
             "x",
-            &[],
+            &["srid"],
         ),
         case(
             "sales",
             scoped(since, Changes::sales),
             json!({ "saleID": "S1", "lastChangeDate": "2026-09-30T10:00:00" }),
             "S1",
-            &[],
+            &["saleID"],
         ),
     ]
 }

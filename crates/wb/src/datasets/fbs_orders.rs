@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use waitless_job::UnixMillis;
 
-use super::sameness::Circle;
+use super::sameness::{Circle, leaps};
 use crate::{
     MoscowTime,
     key::{Fields, Key, part},
@@ -30,11 +30,14 @@ pub(crate) struct Cursor {
     /// Of the `next`s of this window.
     #[serde(default)]
     circle: Circle,
+    /// Whether that `next` is far behind the orders of its page.
+    #[serde(default)]
+    leaps: bool,
 }
 
 impl Cursor {
     fn window_at(from: i64, until: i64) -> Self {
-        Self { from, until, next: 0, circle: Circle::default() }
+        Self { from, until, next: 0, circle: Circle::default(), leaps: false }
     }
 
     fn window_end(&self) -> i64 {
@@ -54,9 +57,10 @@ impl FbsOrders {
         Self { limit: scope.page_rows(ENDPOINT, 1_000), from: from.0.div_euclid(1_000) }
     }
 
-    fn next_page(cursor: &Cursor, next: i64) -> Next<Cursor> {
+    fn next_page(cursor: &Cursor, next: i64, greatest: Option<i64>) -> Next<Cursor> {
+        let leaps = greatest.is_some_and(|greatest| leaps(greatest, next));
         match cursor.circle.with(next.cast_unsigned()) {
-            Some(circle) => Next::Ask(Cursor { next, circle, ..cursor.clone() }),
+            Some(circle) => Next::Ask(Cursor { next, circle, leaps, ..cursor.clone() }),
             None => Next::stuck(format!(
                 "the upstream gives {next} to go on with, where it has sent us before: asking on \
                  would never end, retry the job later"
@@ -75,7 +79,8 @@ impl FbsOrders {
 
 impl Source for FbsOrders {
     type Cursor = Cursor;
-    type Seen = ();
+    /// The greatest id.
+    type Seen = Option<i64>;
 
     fn begin(&self, now: UnixMillis) -> Next<Cursor> {
         let until = now.0.div_euclid(1_000);
@@ -90,19 +95,32 @@ impl Source for FbsOrders {
             .query("dateTo", cursor.window_end())
     }
 
-    fn read(&self, _cursor: &Cursor, row: &RawValue, _seen: &mut ()) -> Vec<Read> {
+    fn read(&self, _cursor: &Cursor, row: &RawValue, seen: &mut Option<i64>) -> Vec<Read> {
         let key = Fields::of(row).and_then(|fields| KEY.read(&fields));
+        let id = key.as_ref().ok().and_then(|key| key.parse().ok());
+        *seen = id.max(*seen);
         vec![key.map(Keyed::plain)]
     }
 
     /// A window ends with `next` 0, or with an empty page. A page that is not full is no end.
-    fn next(&self, cursor: &Cursor, page: &Page<()>, _now: UnixMillis) -> Next<Cursor> {
+    fn next(&self, cursor: &Cursor, page: &Page<Option<i64>>, _now: UnixMillis) -> Next<Cursor> {
+        if page.rows == 0 && cursor.leaps {
+            return Next::Stuck {
+                reason: format!(
+                    "the upstream gave {} to go on with, far behind the orders that came with it, \
+                     and nothing is there, so orders may have been left out: retry the job later, \
+                     it goes on with these 30 days",
+                    cursor.next
+                ),
+                cursor: Some(Cursor::window_at(cursor.from, cursor.until)),
+            };
+        }
         if page.rows == 0 {
             return Self::next_window(cursor);
         }
         match page.envelope.get("next").and_then(Value::as_i64) {
             Some(0) => Self::next_window(cursor),
-            Some(next) => Self::next_page(cursor, next),
+            Some(next) => Self::next_page(cursor, next, page.seen),
             None => Next::stuck(
                 "a page of orders came without the `next` to go on with: retry the job later",
             ),
@@ -178,6 +196,23 @@ mod tests {
             page(if time < 1_000 { time + 1 } else { 0 })
         });
         assert_eq!((played.asks.len(), played.ended), (1_001, Ended::Complete));
+    }
+
+    #[test]
+    fn a_next_far_behind_its_orders_with_nothing_there_stops_and_a_retry_begins_the_window_anew() {
+        let odd = 9_000_000_000_000_000_000_i64;
+        let none = || Told::Rows(vec![], json!({ "next": 0, "orders": [] }));
+        let played = play(&orders("2026-09-30"), None, |_, time| match time {
+            0 => page(55),
+            1 => page(odd),
+            _ => none(),
+        });
+        assert!(played.stuck().contains("may have been left out"), "{}", played.stuck());
+        let again = play(&orders("2026-09-30"), Some(&played.checkpoint), |_, _| page(0));
+        assert_eq!((again.query("next"), &again.ended), (vec!["0"], &Ended::Complete));
+        // Where there is something, it was a real one.
+        let played = play(&orders("2026-09-30"), None, |_, time| page([odd, odd + 1, 0][time]));
+        assert_eq!((played.asks.len(), played.ended), (3, Ended::Complete));
     }
 
     #[test]

@@ -24,11 +24,13 @@ pub(crate) struct Cursor {
     /// Which pass. Those without an answer come first: one that is answered meanwhile is met again
     /// among the answered, the other way round it would be missed.
     answered: bool,
+    /// Feedbacks from `from` on that have landed.
     skip: u64,
     #[serde(default)]
     circle: Circle,
-    /// Only feedbacks from then on, in seconds since the Unix epoch; 0 for all. It moves up where
-    /// more would have to be skipped than the upstream does.
+    /// Only feedbacks written from then on, in seconds since the Unix epoch; 0 for all. Each page
+    /// moves it up, because who skips by number misses some: a feedback that is answered meanwhile
+    /// leaves its list and moves all behind it up by one.
     #[serde(default)]
     from: i64,
 }
@@ -37,7 +39,9 @@ pub(crate) struct Cursor {
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     print: Print,
-    /// When the last feedback that says so was written, in seconds since the Unix epoch.
+    /// When the first and the last feedback that say so were written, in seconds since the Unix
+    /// epoch.
+    first: Option<i64>,
     last: Option<i64>,
 }
 
@@ -73,7 +77,9 @@ impl Source for Feedbacks {
         let read = Fields::of(row).and_then(|fields| {
             let written = fields.text("createdDate").ok();
             let written = written.and_then(|text| text.parse::<DateTime<Utc>>().ok());
-            seen.last = written.map(|at| at.timestamp()).or(seen.last);
+            let written = written.map(|at| at.timestamp());
+            seen.first = seen.first.or(written);
+            seen.last = written.or(seen.last);
             KEY.read(&fields).map(Keyed::plain)
         });
         seen.print.note_row(row, &read);
@@ -87,23 +93,26 @@ impl Source for Feedbacks {
                 true => Next::End,
             };
         }
+        // The second before is asked for again: the page may have ended in the middle of one, and
+        // whether the upstream means from that second on, or behind it, is not said.
+        let from = page.seen.last.map_or(0, |last| last - 1);
         let Some(circle) = cursor.circle.with(page.seen.print.value()) else {
             return Next::stuck(sameness::reason(cursor.skip));
         };
+        // From there on the very same page would come if it began no earlier.
+        let gets_on = page.seen.first.is_some_and(|first| first < from);
+        if from > cursor.from && gets_on {
+            return Next::Ask(Cursor { skip: 0, circle, from, ..cursor.clone() });
+        }
+        // A page of one second, or one that does not say when its feedbacks were written.
         let skip = cursor.skip.saturating_add(page.rows);
         if skip <= SKIP_MAX {
             return Next::Ask(Cursor { skip, circle, ..cursor.clone() });
         }
-        match page.seen.last {
-            // That second is asked for again, because the page may have ended in the middle of it.
-            Some(last) if last > cursor.from => {
-                Next::Ask(Cursor { skip: 0, circle, from: last, ..cursor.clone() })
-            }
-            _ => Next::stuck(format!(
-                "there are more than {SKIP_MAX} feedbacks, which is as many as the upstream skips, \
-                 and none says a `createdDate` to go on from"
-            )),
-        }
+        Next::stuck(format!(
+            "there are more than {SKIP_MAX} feedbacks, which is as many as the upstream skips, and \
+             none says a `createdDate` to go on from"
+        ))
     }
 }
 
@@ -123,18 +132,27 @@ mod tests {
         json!({ "id": format!("{answered}-{number:06}"), "createdDate": written })
     }
 
+    fn asked<'a>(ask: &'a Ask, name: &str) -> Option<&'a str> {
+        ask.query.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The page of these feedbacks, which are in the order of time, that is asked for.
+    fn page_of(feedbacks: impl Iterator<Item = Value>, ask: &Ask) -> Told {
+        let number = |name| asked(ask, name).map_or(0, |text| text.parse::<i64>().unwrap());
+        let is_wanted = |feedback: &Value| {
+            let written: DateTime<Utc> = feedback["createdDate"].as_str().unwrap().parse().unwrap();
+            written.timestamp() >= number("dateFrom")
+        };
+        let [skip, take] = ["skip", "take"].map(|name| usize::try_from(number(name)).unwrap());
+        Told::Rows(feedbacks.filter(is_wanted).skip(skip).take(take).collect(), Value::Null)
+    }
+
     /// An upstream with so many feedbacks, answered and not.
     fn shop(unanswered: u64, answered: u64) -> impl FnMut(&Ask, usize) -> Told {
         move |ask, _| {
-            let asked = |name: &str| {
-                let found = ask.query.iter().find(|(known, _)| *known == name);
-                found.expect("it is asked for").1.as_str()
-            };
-            let kind = asked("isAnswered");
+            let kind = asked(ask, "isAnswered").expect("it is asked for");
             let count = if kind == "true" { answered } else { unanswered };
-            let [take, skip] = ["take", "skip"].map(|name| asked(name).parse::<u64>().unwrap());
-            let rows = (skip..count.min(skip + take)).map(|number| feedback(kind, number));
-            Told::Rows(rows.collect(), Value::Null)
+            page_of((0..count).map(|number| feedback(kind, number)), ask)
         }
     }
 
@@ -142,11 +160,45 @@ mod tests {
     fn those_without_an_answer_come_first_and_a_short_page_ends_a_pass() {
         let played = play(&feedbacks(10), None, shop(15, 20));
         assert_eq!(played.query("isAnswered"), ["false", "false", "true", "true", "true"]);
-        assert_eq!(played.query("skip"), ["0", "10", "0", "10", "20"]);
+        assert_eq!(played.query("skip"), ["0"; 5]);
+        let second = |text: &str| text.parse::<DateTime<Utc>>().unwrap().timestamp().to_string();
+        // Each page begins a second before the last feedback of the one before, so with that one.
+        let [ninth, eighteenth] = ["2026-09-30T00:08:59Z", "2026-09-30T00:17:59Z"].map(second);
+        assert_eq!(played.query("dateFrom"), ["", &ninth, "", &ninth, &eighteenth]);
         assert_eq!(played.query("order"), ["dateAsc"; 5]);
         assert_eq!((played.rows.len(), played.ended), (35, Ended::Complete));
         let none = play(&scoped("2026-10-01", Feedbacks::of), None, shop(0, 0));
         assert_eq!((none.asks.len(), none.query("take")), (2, vec!["5000", "5000"]));
+    }
+
+    #[test]
+    fn feedbacks_that_are_answered_during_the_pass_move_no_other_out_of_sight() {
+        // Before each request one more of those that have landed, or of all, is answered.
+        for answered_of in [5, 40] {
+            let mut open: Vec<u64> = (0..40).collect();
+            let mut answered = Vec::new();
+            let played = play(&feedbacks(10), None, |ask, time| {
+                if time > 0 && !open.is_empty() {
+                    answered.push(open.remove(time * 7 % answered_of.min(open.len())));
+                    answered.sort_unstable();
+                }
+                let is_answered = asked(ask, "isAnswered") == Some("true");
+                let list = if is_answered { &answered } else { &open };
+                page_of(list.iter().map(|number| feedback("id", *number)), ask)
+            });
+            assert_eq!((played.rows.len(), played.ended), (40, Ended::Complete));
+        }
+    }
+
+    #[test]
+    fn feedbacks_of_one_second_are_skipped_by_number() {
+        let played = play(&feedbacks(10), None, |ask, _| {
+            let one = |number| json!({ "id": number, "createdDate": "2026-09-30T10:00:00Z" });
+            let count = if asked(ask, "isAnswered") == Some("true") { 0 } else { 35 };
+            page_of((0..count).map(one), ask)
+        });
+        assert_eq!(played.query("skip"), ["0", "10", "20", "30", "0"]);
+        assert_eq!((played.rows.len(), played.ended), (35, Ended::Complete));
     }
 
     #[test]
@@ -167,24 +219,19 @@ mod tests {
             Told::Rows(vec![feedback("a", 1), feedback("a", 2)], Value::Null)
         });
         assert_eq!(played.asks.len(), 2);
-        assert!(played.stuck().contains("the page from row 2 on"), "{}", played.stuck());
+        assert!(played.stuck().contains("the very rows of one before it"), "{}", played.stuck());
     }
 
     #[test]
-    fn beyond_what_can_be_skipped_the_time_of_writing_goes_on() {
+    fn what_does_not_say_when_it_was_written_is_skipped_as_far_as_the_upstream_does() {
         let feedbacks = feedbacks(5_000);
-        let after = |from, last| {
-            let cursor = Cursor { skip: 195_000, from, ..Cursor::default() };
-            let seen = Seen { last, ..Seen::default() };
-            feedbacks.next(&cursor, &Page { rows: 5_000, seen, ..Page::default() }, UnixMillis(0))
+        let after = |skip| {
+            let cursor = Cursor { skip, ..Cursor::default() };
+            feedbacks.next(&cursor, &Page { rows: 5_000, ..Page::default() }, UnixMillis(0))
         };
-        let Next::Ask(next) = after(0, Some(1_790_000_000)) else { panic!("it goes on") };
-        let asked = feedbacks.ask(&next);
-        assert!(asked.query.contains(&("skip", "0".to_owned())));
-        assert!(asked.query.contains(&("dateFrom", "1790000000".to_owned())));
-        for (from, last) in [(0, None), (1_790_000_000, Some(1_790_000_000))] {
-            let Next::Stuck { reason, .. } = after(from, last) else { panic!("no way on") };
-            assert!(reason.contains("more than 199990 feedbacks"), "{reason}");
-        }
+        let Next::Ask(next) = after(190_000) else { panic!("it goes on") };
+        assert_eq!((next.skip, next.from), (195_000, 0));
+        let Next::Stuck { reason, .. } = after(195_000) else { panic!("no way on") };
+        assert!(reason.contains("more than 199990 feedbacks"), "{reason}");
     }
 }

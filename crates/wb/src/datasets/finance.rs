@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 use waitless_job::UnixMillis;
 
-use super::days::Days;
+use super::{days::Days, sameness::leaps};
 use crate::{
     key::{Fields, Key, part},
     scope::Scope,
@@ -39,7 +39,7 @@ impl Finance {
 
 impl Source for Finance {
     type Cursor = Cursor;
-    /// The number of the last line that has one.
+    /// The number of the last line that has one to go on from.
     type Seen = Option<i64>;
 
     fn begin(&self, _now: UnixMillis) -> Next<Cursor> {
@@ -47,7 +47,7 @@ impl Source for Finance {
     }
 
     fn ask(&self, cursor: &Cursor) -> Ask {
-        Ask::new(ENDPOINT, Expect::Rows(&[])).body(json!({
+        Ask::new(ENDPOINT, Expect::Rows(&[])).no_content_tells().body(json!({
             "dateFrom": cursor.days.start,
             "dateTo": cursor.days.end,
             "limit": self.limit,
@@ -60,6 +60,10 @@ impl Source for Finance {
         let number: Option<i64> = key.as_ref().ok().and_then(|key| key.parse().ok());
         // A line from before what was asked for says nothing of the way on, unless all of them are.
         let gets_on = |number: i64| number > cursor.rrd_id;
+        // Neither does one whose number leaps. Should it be a real one, the next page begins with it.
+        let leaps =
+            |number: i64| seen.is_some_and(|before| gets_on(before) && leaps(before, number));
+        let number = number.filter(|number| !leaps(*number));
         if number.is_some_and(gets_on) || !seen.is_some_and(gets_on) {
             *seen = number.or(*seen);
         }
@@ -166,6 +170,32 @@ mod tests {
             "{}",
             played.stuck()
         );
+    }
+
+    #[test]
+    fn a_number_that_cannot_be_is_no_place_to_go_on_from() {
+        let played = play(&finance(), None, |ask, time| {
+            let Told::Rows(mut rows, envelope) = report(25)(ask, time) else { unreachable!() };
+            if time == 0 {
+                *rows.last_mut().unwrap() = line(9_000_000_000_000_000_000);
+            }
+            Told::Rows(rows, envelope)
+        });
+        assert_eq!(played.body("/rrdId"), [0, 9, 19, 25].map(Value::from));
+        assert_eq!((played.rows.len(), played.ended), (26, Ended::Complete));
+    }
+
+    #[test]
+    fn numbers_that_are_far_apart_take_a_page_more() {
+        let far = 5_000_000_000_000;
+        let lines = [1, 2, far, far + 1, 3 * far];
+        let played = play(&finance(), None, |ask, _| {
+            let from = ask.body.as_ref().unwrap()["rrdId"].as_i64().unwrap();
+            let behind = lines.into_iter().filter(|number| *number > from);
+            Told::Rows(behind.map(line).collect(), Value::Null)
+        });
+        assert_eq!(played.body("/rrdId"), [0, 2, far + 1, 3 * far].map(Value::from));
+        assert_eq!((played.rows.len(), played.ended), (5, Ended::Complete));
     }
 
     #[test]

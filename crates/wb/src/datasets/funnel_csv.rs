@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
-use uuid::Uuid;
+use uuid::{NoContext, Timestamp, Uuid};
 use waitless_job::UnixMillis;
 
 use super::{
@@ -93,7 +93,7 @@ impl FunnelCsv {
         now: UnixMillis,
     ) -> Next<Cursor> {
         match refusal {
-            Some((status, words)) if !is_there_already(words) => {
+            Some((status, words)) if !is_there_already(*status, words) => {
                 Next::stuck(format!("the upstream refuses to make the report ({status}): {words}"))
             }
             _ => Next::Wait {
@@ -133,9 +133,11 @@ impl FunnelCsv {
 
 /// Whether a refusal says that there is a report of this id: an earlier request for it came through
 /// whose answer did not.
-fn is_there_already(words: &str) -> bool {
+fn is_there_already(status: u16, words: &str) -> bool {
     let words = words.to_lowercase();
-    ["already", "exists", "уже"].iter().any(|word| words.contains(word))
+    // Not `exists`: a 400 also says that a subject of ours does not exist.
+    let says_so = ["already", "уже"].iter().any(|word| words.contains(word));
+    status == 409 || (status == 400 && says_so)
 }
 
 /// The status of our report in the list.
@@ -149,6 +151,13 @@ fn status_of(envelope: &Value, id: Uuid) -> Option<String> {
         Some(Value::String(status)) => status.clone(),
         other => other.map_or("missing".to_owned(), Value::to_string),
     })
+}
+
+/// An id for a report.
+pub(crate) fn new_id(now: UnixMillis) -> Uuid {
+    let ms = u64::try_from(now.0).unwrap_or(0);
+    let nanos = u32::try_from(ms % 1_000).expect("below 1,000") * 1_000_000;
+    Uuid::new_v7(Timestamp::from_unix(NoContext, ms / 1_000, nanos))
 }
 
 impl Source for FunnelCsv {
@@ -299,17 +308,24 @@ mod tests {
 
     #[test]
     fn a_report_that_is_there_already_counts_as_created_and_other_refusals_do_not() {
-        for words in ["Report with this id already exists", "Отчёт с таким id уже существует"]
-        {
+        for (status, words) in [
+            (400, "Report with this id already exists"),
+            (400, "Отчёт с таким id уже существует"),
+            (409, "conflict"),
+        ] {
             let mut inner = upstream(|_| json!("SUCCESS"));
             let played = play(&funnel(), None, |ask, time| {
-                if time == 0 { Told::Refused(400, words) } else { inner(ask, time) }
+                if time == 0 { Told::Refused(status, words) } else { inner(ask, time) }
             });
             assert_eq!(played.ended, Ended::Complete);
         }
-        let played = play(&funnel(), None, |_, _| Told::Refused(400, "endDate: not valid"));
-        let reason = "the upstream refuses to make the report (400): endDate: not valid";
-        assert_eq!(played.stuck(), reason);
+        for (status, words) in
+            [(400, "endDate: not valid"), (400, "subject not exists"), (422, "already too many")]
+        {
+            let played = play(&funnel(), None, |_, _| Told::Refused(status, words));
+            let reason = format!("the upstream refuses to make the report ({status}): {words}");
+            assert_eq!(played.stuck(), reason);
+        }
     }
 
     #[test]

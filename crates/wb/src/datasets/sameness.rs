@@ -54,6 +54,16 @@ impl Circle {
     }
 }
 
+/// Further than ids of one seller are from each other. The upstream numbers the rows of all sellers
+/// in one count, of some 10^12 so far.
+const LEAP: i64 = 1_000_000_000_000;
+
+/// Whether a number to go on from is too far behind one near it to be trusted. One that is wrong
+/// would leave out everything in between, and the import would end without a word.
+pub(crate) fn leaps(from: i64, to: i64) -> bool {
+    to.saturating_sub(from) > LEAP
+}
+
 /// Why paging by offset stops at a page that came before.
 pub(crate) fn reason(offset: u64) -> String {
     format!(

@@ -262,7 +262,8 @@ impl Source for Tasks {
             }
             Step::Download { task, .. } => Ask::new(self.report.download, Expect::Rows(&[]))
                 .place("task_id", task)
-                .refusals_tell(),
+                .refusals_tell()
+                .no_content_tells(),
         }
     }
 

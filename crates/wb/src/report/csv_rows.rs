@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use csv::ByteRecord;
 use serde_json::value::RawValue;
 
-use super::{ReportError, UNPACKED_BYTES_MAX};
+use super::{ReportError, UNPACKED_BYTES_MAX, left::Left};
 
 /// Most bytes of a line: 1 MiB.
 pub const LINE_BYTES_MAX: u64 = 1 << 20;
@@ -51,21 +51,26 @@ pub struct CsvRows<R: Read> {
 }
 
 impl<R: Read> CsvRows<R> {
-    /// Reads from there.
+    /// Reads from there, at most [`UNPACKED_BYTES_MAX`].
     pub fn new(reader: R) -> Self {
+        Self::within(reader, Left::of(UNPACKED_BYTES_MAX))
+    }
+
+    /// Reads no more than what is left.
+    pub(super) fn within(reader: R, left: Left) -> Self {
         let csv = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(BUFFER_BYTES)
-            .from_reader(Budget { reader, left: 0, total: 0 });
+            .from_reader(Budget { reader, of_line: 0, of_report: left, is_too_large: false });
         Self { csv, header: None, rows: 0 }
     }
 
     /// The next rows, at most a thousand; `None` at the end.
     ///
     /// # Errors
-    /// [`ReportError::Csv`] if the file cannot be unpacked, [`ReportError::LineTooLong`] and
-    /// [`ReportError::TooLarge`].
+    /// [`ReportError::Csv`] if the file cannot be unpacked, [`ReportError::LineTooLong`],
+    /// [`ReportError::TooLarge`] and [`ReportError::TwiceInHeader`].
     pub fn next_chunk(&mut self) -> Result<Option<Vec<ReportRow>>, ReportError> {
         if self.header.is_none() {
             let mut record = ByteRecord::new();
@@ -79,6 +84,11 @@ impl<R: Read> CsvRows<R> {
             {
                 *first = rest.to_owned();
             }
+            let mut names: Vec<&String> = header.iter().collect();
+            names.sort_unstable();
+            if let Some([name, _]) = names.array_windows().find(|[one, other]| one == other) {
+                return Err(ReportError::TwiceInHeader { name: (*name).clone() });
+            }
             self.header = Some(header);
         }
         let (mut chunk, mut record) = (Vec::new(), ByteRecord::new());
@@ -91,13 +101,13 @@ impl<R: Read> CsvRows<R> {
 
     fn read(&mut self, record: &mut ByteRecord) -> Result<bool, ReportError> {
         // What is in the buffer has been read already.
-        self.csv.get_mut().left = LINE_BYTES_MAX;
+        self.csv.get_mut().of_line = LINE_BYTES_MAX;
         let read = self.csv.read_byte_record(record);
         let budget = self.csv.get_ref();
-        if budget.total > UNPACKED_BYTES_MAX {
+        if budget.is_too_large {
             return Err(ReportError::TooLarge);
         }
-        if budget.left == 0 && read.is_err() {
+        if budget.of_line == 0 && read.is_err() {
             return Err(ReportError::LineTooLong { rows: self.rows });
         }
         Ok(read?)
@@ -130,23 +140,27 @@ fn row(header: &[String], record: &ByteRecord) -> ReportRow {
 }
 
 /// A reader that gives at most so many bytes before more are allowed: a line without an end would
-/// fill the memory.
+/// fill the memory, and a report without one the disk.
 #[derive(Debug)]
 struct Budget<R> {
     reader: R,
-    left: u64,
-    total: u64,
+    of_line: u64,
+    of_report: Left,
+    is_too_large: bool,
 }
 
 impl<R: Read> Read for Budget<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
+        if self.of_line == 0 {
             return Err(io::Error::other("a line is too long"));
         }
-        let length = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let length = buffer.len().min(usize::try_from(self.of_line).unwrap_or(usize::MAX));
         let read = self.reader.read(&mut buffer[..length])?;
-        self.left -= read as u64;
-        self.total += read as u64;
+        self.of_line -= read as u64;
+        if !self.of_report.take(read as u64) {
+            self.is_too_large = true;
+            return Err(io::Error::other("a report is too large"));
+        }
         Ok(read)
     }
 }
@@ -188,6 +202,14 @@ mod tests {
             r#"{"a":"1","b":"2"}"#,
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_name_that_the_header_has_twice_is_refused_and_no_field_replaces_another() {
+        for csv in ["a,b,a\n1,2,3\n", "a,b,\"a \"\n", "a,,\n1,2,3\n"] {
+            let error = rows(csv.as_bytes()).unwrap_err();
+            assert!(matches!(error, ReportError::TwiceInHeader { .. }), "{csv}: {error}");
+        }
     }
 
     #[test]

@@ -2,24 +2,21 @@
 
 mod attempt;
 mod cabinet;
-#[allow(dead_code, reason = "shared with the storm, which uses all of it")]
-mod fleet;
 mod imports;
 mod limits;
 mod pages;
-mod recorder;
 mod refusals;
 #[path = "../../../upstream/tests/it/server.rs"]
 #[allow(dead_code, reason = "shared with the tests of the client, which use all of it")]
 mod server;
 mod steps;
+#[path = "../support/mod.rs"]
+mod support;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use waitless_job::UnixMillis;
 use waitless_wb::SellerToken;
 
-/// Noon of 2026-10-01 in UTC: what the stand-in takes for the moment it starts.
-const NOON: UnixMillis = UnixMillis(1_790_856_000_000);
+use self::support::{NOON, fleet, recorder};
 
 /// A seller that the stand-in does not know.
 const SELLER: &str = "b1a4a2c4-5f35-4f8e-9d5c-2f1a3f0c7e11";

@@ -77,6 +77,23 @@ async fn a_page_that_breaks_off_is_asked_for_again_and_lands_once() {
 }
 
 #[tokio::test]
+async fn an_answer_without_content_is_an_end_only_where_that_is_documented() {
+    for dataset in Dataset::ALL {
+        let server = Server::start(|_, _| answer("204 No Content", &[], "")).await;
+        let setup = Setup { dataset, ..Setup::default() };
+        let mut job = Attempts::with(&server, setup).await;
+        let result = job.run_on().await.0;
+        if dataset == Dataset::Finance {
+            assert_eq!(result, Ok(()));
+        } else {
+            let error = retry_of(result);
+            let says_so = error.contains("without content (204)") || dataset.is_task();
+            assert!(says_so, "{dataset}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_job_that_runs_the_day_after_it_was_planned_asks_for_no_day_out_of_reach() {
     let task = r#"{"data":{"taskId":"t"}}"#;
     let server = Server::start(move |_, _| ok(task)).await;

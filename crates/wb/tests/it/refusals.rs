@@ -17,20 +17,44 @@ fn reason_of(result: Result<(), Leave>) -> String {
     }
 }
 
-#[tokio::test]
-async fn without_a_good_token_no_request_is_made() {
-    let server = Server::start(|_, _| answer("200 OK", &[], "[]")).await;
-    let mut job =
-        Attempts::with(&server, Setup { tokens: Tokens::new(), ..Setup::default() }).await;
-    let reason = reason_of(job.run().await);
-    assert!(reason.contains(&format!("no token of seller {SELLER}")), "{reason}");
+/// The limits that were paused, and why.
+fn pause_of(result: Result<(), Leave>) -> (Vec<String>, String) {
+    match result.expect_err("it cannot go on") {
+        Leave::Pause { groups, reason } => {
+            (groups.iter().map(ToString::to_string).collect(), reason)
+        }
+        other => panic!("no pause: {other:?}"),
+    }
+}
 
-    let tokens = Tokens::new();
+#[tokio::test]
+async fn without_a_good_token_no_request_is_made_and_the_limits_stand_still() {
+    let server = Server::start(|_, _| answer("200 OK", &[], "[]")).await;
+    let remedy = format!("then `waitless account resume {SELLER}`");
+    let expired = Tokens::new();
     let long_ago = waitless_job::UnixMillis(NOON.0 - 3_600_000);
-    tokens.put(SellerToken::parse(&token_text(-60), long_ago).expect("good an hour ago"));
-    let mut job = Attempts::with(&server, Setup { tokens, ..Setup::default() }).await;
-    let reason = reason_of(job.run().await);
-    assert!(reason.contains("expired on 2026-10-01T14:59:00 (Moscow time)"), "{reason}");
+    expired.put(SellerToken::parse(&token_text(-60), long_ago).expect("good an hour ago"));
+    for dataset in Dataset::ALL {
+        let with = async |tokens: Tokens| {
+            let setup = Setup { dataset, tokens, ..Setup::default() };
+            let mut job = Attempts::with(&server, setup).await;
+            let needs = job.record.needs.as_slice().iter().map(|need| need.group.to_string());
+            let needs: Vec<String> = needs.collect();
+            let (groups, reason) = pause_of(job.run_on().await.0);
+            assert!(reason.ends_with(&remedy), "{dataset}: {reason}");
+            assert!(needs.iter().all(|need| groups.contains(need)), "{dataset}: {groups:?}");
+            (needs, groups, reason)
+        };
+        let (needs, groups, reason) = with(Tokens::new()).await;
+        assert!(reason.contains(&format!("no token of seller {SELLER}")), "{reason}");
+        assert_eq!(groups, needs, "of which family the token would be is not known");
+
+        let (_, groups, reason) = with(expired.clone()).await;
+        assert!(reason.contains("expired on 2026-10-01T14:59:00 (Moscow time)"), "{reason}");
+        if matches!(dataset, Dataset::Orders | Dataset::Sales) {
+            assert!(["orders", "sales"].iter().all(|group| groups.iter().any(|one| one == group)));
+        }
+    }
     assert_eq!(server.requests().len(), 0);
 }
 

@@ -1,7 +1,5 @@
 //! Each fault alone, on a share of the requests of all seventeen datasets.
 
-use std::collections::BTreeSet;
-
 use tokio::task::JoinSet;
 use waitless_job::JobState;
 use waitless_wb::Dataset;
@@ -144,7 +142,7 @@ async fn a_request_that_is_wrong_is_a_dead_letter_with_the_upstreams_words_and_h
         let dead: Vec<_> = ended.jobs.iter().filter(|job| job.state == JobState::Dead).collect();
         assert_eq!(dead.len() as u64, ledger.dead);
         assert!(!dead.is_empty() && dead.len() < ended.jobs.len(), "{} dead", dead.len());
-        let reasons: BTreeSet<&str> = dead.iter().filter_map(|job| job.error.as_deref()).collect();
+        let reasons: Vec<&str> = dead.iter().filter_map(|job| job.error.as_deref()).collect();
         assert_eq!(reasons.len(), dead.len());
         for reason in reasons {
             let words = [format!("({status})"), "played by a fault script".to_owned()];

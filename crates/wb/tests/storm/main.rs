@@ -2,18 +2,14 @@
 //! it knows, over real HTTP. Each test prints its figures (`--no-capture`).
 
 mod alone;
-#[path = "../it/fleet.rs"]
-#[allow(dead_code, reason = "shared with the imports, which use all of it")]
-mod fleet;
 mod gear;
 mod ledger;
 mod mangler;
 mod odd_rows;
 mod quota;
-#[path = "../it/recorder.rs"]
-#[allow(dead_code, reason = "shared with the imports, which use all of it")]
-mod recorder;
 mod refused;
+#[path = "../support/mod.rs"]
+mod support;
 mod together;
 
 use std::sync::{
@@ -21,10 +17,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use waitless_job::UnixMillis;
-
-/// Noon of 2026-10-01 in UTC: what the stand-in takes for the moment it starts.
-const NOON: UnixMillis = UnixMillis(1_790_856_000_000);
+use self::support::fleet;
 
 static PANICS: AtomicU64 = AtomicU64::new(0);
 

@@ -1,10 +1,9 @@
 //! What of a row has to be known to land it.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Kind;
-use crate::MoscowTime;
+use crate::{MoscowTime, key::Fields};
 
 /// What was found in a row.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,57 +14,41 @@ pub(super) struct Head {
     pub(super) key: Result<String, String>,
 }
 
-/// The fields looked at. Each stays raw, so that one of an odd type does not spoil the others.
-#[derive(Deserialize)]
-struct Fields<'a> {
-    #[serde(borrow, rename = "lastChangeDate")]
-    last_change_date: Option<&'a RawValue>,
-    #[serde(borrow)]
-    srid: Option<&'a RawValue>,
-    #[serde(borrow, rename = "saleID")]
-    sale_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "forPay")]
-    for_pay: Option<&'a RawValue>,
-    #[serde(borrow, rename = "finishedPrice")]
-    finished_price: Option<&'a RawValue>,
-    #[serde(borrow, rename = "priceWithDisc")]
-    price_with_disc: Option<&'a RawValue>,
-}
-
 impl Head {
     /// Reads a row. Its key is `srid` for orders; for sales `saleID`, which is not the same for a
     /// sale and its return where `srid` is.
     pub(super) fn of(kind: Kind, row: &RawValue) -> Self {
-        let fields: Fields<'_> = match serde_json::from_str(row.get()) {
+        let fields = match Fields::of(row) {
             Ok(fields) => fields,
-            Err(error) => {
-                return Self { changed_at: None, key: Err(format!("it is no row: {error}")) };
-            }
-        };
-        let changed_at = match text(fields.last_change_date) {
-            None => Err("no `lastChangeDate`".to_owned()),
-            Some(text) => text.parse().map_err(|error| format!("`lastChangeDate`: {error}")),
-        };
-        let key = match kind {
-            Kind::Orders => text(fields.srid).ok_or_else(|| "no `srid`".to_owned()),
-            Kind::Sales => sale_key(&fields),
+            Err(problem) => return Self { changed_at: None, key: Err(problem) },
         };
         // A row without a version would overwrite newer ones, or never be overwritten.
-        match changed_at {
-            Ok(changed_at) => Self { changed_at: Some(changed_at), key },
+        match changed_at(&fields) {
+            Ok(changed_at) => {
+                let key = match kind {
+                    Kind::Orders => fields.filled("srid"),
+                    Kind::Sales => sale_key(&fields),
+                };
+                Self { changed_at: Some(changed_at), key }
+            }
             Err(problem) => Self { changed_at: None, key: Err(problem) },
         }
     }
 }
 
+fn changed_at(fields: &Fields<'_>) -> Result<MoscowTime, String> {
+    let text = fields.filled("lastChangeDate")?;
+    text.parse().map_err(|error| format!("`lastChangeDate`: {error}"))
+}
+
 fn sale_key(fields: &Fields<'_>) -> Result<String, String> {
-    if let Some(sale_id) = text(fields.sale_id) {
+    if let Some(sale_id) = fields.filled_if_any("saleID")? {
         return Ok(sale_id);
     }
-    let srid = text(fields.srid).ok_or("neither `saleID` nor `srid`")?;
+    let srid = fields.filled_if_any("srid")?.ok_or("neither `saleID` nor `srid`")?;
     // The amounts of returns are negative. They may be 0 for a day, and then it is better to keep
     // the row apart than to let a return overwrite its sale.
-    let amounts = [fields.for_pay, fields.finished_price, fields.price_with_disc];
+    let amounts = ["forPay", "finishedPrice", "priceWithDisc"].map(|name| fields.get(name));
     let letter = amounts.into_iter().flatten().find_map(|amount| sale_or_return(amount.get()));
     let letter = letter.ok_or("no `saleID`, and no amount to tell a sale from a return by")?;
     Ok(format!("{srid}/{letter}"))
@@ -78,11 +61,6 @@ fn sale_or_return(amount: &str) -> Option<char> {
         return None;
     }
     Some(if digits.starts_with('-') { 'R' } else { 'S' })
-}
-
-fn text(field: Option<&RawValue>) -> Option<String> {
-    let text: String = serde_json::from_str(field?.get()).ok()?;
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]
@@ -117,11 +95,24 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_the_same_key_as_its_text() {
+        for id in ["17", "\"17\"", "17.0"] {
+            let row = format!(r#"{{{AT},"srid":{id},"saleID":{id},"forPay":1}}"#);
+            assert_eq!(key(Kind::Orders, &row), Ok("17".to_owned()));
+            assert_eq!(key(Kind::Sales, &row), Ok("17".to_owned()));
+        }
+        let long = format!(r#"{{{AT},"srid":"a","saleID":"{}","forPay":1}}"#, "x".repeat(513));
+        let problem = "`saleID` has more than 512 bytes";
+        assert_eq!(key(Kind::Sales, &long).unwrap_err(), problem, "and no key by `srid`");
+    }
+
+    #[test]
     fn what_cannot_be_keyed_says_why() {
         for (kind, row, reason) in [
             (Kind::Orders, format!("{{{AT}}}"), "no `srid`"),
-            (Kind::Orders, format!(r#"{{{AT},"srid":""}}"#), "no `srid`"),
-            (Kind::Orders, format!(r#"{{{AT},"srid":17}}"#), "no `srid`"),
+            (Kind::Orders, format!(r#"{{{AT},"srid":""}}"#), "`srid` is empty"),
+            (Kind::Orders, format!(r#"{{{AT},"srid":[17]}}"#), "`srid` is a list"),
+            (Kind::Sales, format!(r#"{{{AT},"srid":"a","saleID":{{}}}}"#), "`saleID` is an object"),
             (Kind::Sales, format!("{{{AT}}}"), "neither `saleID` nor `srid`"),
             (Kind::Orders, r#"{"srid":"a"}"#.to_owned(), "no `lastChangeDate`"),
             (

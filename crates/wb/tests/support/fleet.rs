@@ -9,7 +9,7 @@ use waitless_wb::{Connector, Dataset, Notice, SellerToken, Tokens, handlers, pla
 use waitless_wb_mock::{DatasetSize, Mock, MockConfig, SellerSizes};
 use waitless_worker::{StatsSnapshot, Worker, WorkerConfig};
 
-use crate::{NOON, recorder::Recorder};
+use super::{NOON, recorder::Recorder};
 
 /// Guard margin in milliseconds: generous, because a test machine stalls longer than a network.
 const MARGIN_MS: u32 = 250;
