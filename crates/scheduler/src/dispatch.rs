@@ -16,8 +16,8 @@ pub struct Free<'a> {
 
 /// Which lanes get the free slots: one entry for each job to claim, in order.
 ///
-/// Best rank first: class, then slack, then the rarer token, then the smaller bucket. A lane that got a slot
-/// goes back with its slack one token later, so a burst is spread over lanes instead of being
+/// Best rank first: class, then slack, then the rarer token, then the smaller bucket. A lane that got
+/// a slot goes back with its slack one token later, so a burst is spread over lanes instead of being
 /// spent on the first. An account that has its share of slots is passed over.
 ///
 /// The order does not depend on the order of `lanes`.

@@ -31,15 +31,15 @@ pub trait Store: Reader {
     async fn start_worker(&self, worker: WorkerName, now: UnixMillis) -> Result<usize, StoreError>;
 
     /// Sets limits. Buckets and lanes that they change are carried over, without the pace that was
-    /// learnt under the old numbers; a pause stays as it is.
+    /// learnt under the old numbers; a pause and a hold stay as they are.
     async fn set_limits(
         &self,
         limits: Vec<(BucketKey, Policy)>,
         now: UnixMillis,
     ) -> Result<(), StoreError>;
 
-    /// Adds an account, or changes its name, its upstream and what is known of its token. Its pause stays as it is;
-    /// a new account is not paused.
+    /// Adds an account, or changes its name, its upstream and what is known of its token. Its pause
+    /// stays as it is; a new account is not paused.
     async fn put_account(&self, account: Account) -> Result<(), StoreError>;
 
     /// Pauses an account's lanes with a reason, or resumes them with `None`. Answers whether the
@@ -52,8 +52,8 @@ pub trait Store: Reader {
     ) -> Result<bool, StoreError>;
 
     /// Pauses limits of an account with a reason, or resumes them with `None`: those of these groups,
-    /// or all of them. Groups that have no limit there are passed over. Answers how many limits it
-    /// changed.
+    /// or all of them. Groups that have no limit there are passed over, and a limit that is paused
+    /// already keeps its reason. Answers how many limits it changed.
     async fn pause_limits(
         &self,
         account: AccountId,

@@ -48,13 +48,31 @@ pub(crate) async fn classify(
 
     let message = message(body, hints).await;
     Err(match code {
+        // A page for people, too: a person has to look at it in any case, and with retries every job
+        // of the account would find out the same until its attempts are used up.
         401..=403 => UpstreamError::NotLetIn { url, status: code, message, groups: closed_with() },
         // The upstream gave up waiting, or is not ready: the same request may do later.
         408 | 425 => UpstreamError::Server { url, status: code, message },
+        // Said by something in front of the upstream, which has not seen the request: a load balancer
+        // that knows no such path, a page that tells programs from people.
+        400..=499 if page_for_people(headers).is_some() => {
+            UpstreamError::Server { url, status: code, message }
+        }
         400..=499 => UpstreamError::BadRequest { url, status: code, message },
         500..=599 => UpstreamError::Server { url, status: code, message },
         _ => UpstreamError::UnexpectedStatus { url, status: code },
     })
+}
+
+/// Whether an answer that is not a 429 shows that the upstream's limiter has let the request through.
+/// One that says what is left was counted there. Of the others neither a 5xx nor a page for people
+/// does: a gateway answers so in place of an upstream that has not seen the request.
+pub(crate) fn was_let_through(
+    status: StatusCode,
+    headers: &HeaderMap,
+    remaining: Option<u32>,
+) -> bool {
+    remaining.is_some() || !(status.is_server_error() || page_for_people(headers).is_some())
 }
 
 /// The upstream's own words in the body of an error.

@@ -217,8 +217,12 @@ impl Client {
         Ok(classify::classify(status, &headers, body, hints, || self.closed_with(call)).await?)
     }
 
-    /// Tells the bucket what an answer says that passed the upstream's limiter: any but a 429. The
-    /// answer is worth more than that: if the bucket cannot be told, the call goes on.
+    /// Tells the bucket what an answer says that is no 429. The answer is worth more than that: if the
+    /// bucket cannot be told, the call goes on.
+    ///
+    /// One that does not show that the upstream's limiter let the request through is not reported: an
+    /// hour of 503s would count as so many clean answers, and the published pace be tried again in the
+    /// middle of the storm.
     ///
     /// What the answer costs comes first. The upstream has counted it in what it says is left, and
     /// taken off after that it would be taken off twice.
@@ -236,8 +240,9 @@ impl Client {
             .and_then(|cost| Cost::new(cost.extra_tokens(status.as_u16(), endpoint.cost())));
         let charged = extra.map(|extra| Feedback::Charged { extra });
         let remaining = self.catalogue.hints().remaining(headers);
-        let accepted = Feedback::Accepted { remaining, in_flight: 0, sent_at: sent.sent_at };
-        for feedback in charged.into_iter().chain([accepted]) {
+        let accepted = classify::was_let_through(status, headers, remaining)
+            .then_some(Feedback::Accepted { remaining, in_flight: 0, sent_at: sent.sent_at });
+        for feedback in charged.into_iter().chain(accepted) {
             self.report(ctx, call, feedback).await;
         }
     }

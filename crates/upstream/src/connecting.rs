@@ -64,10 +64,13 @@ where
             let started = Instant::now();
             let connection = connect.await;
             let waited_ms = started.elapsed().as_millis();
-            // A connection that another task has taken over is made for nobody who waits.
-            let _ = WAITED_MS.try_with(|waited| {
-                waited.set(u64::try_from(waited_ms).unwrap_or(u64::MAX));
-            });
+            // Without a connection nothing reaches the upstream, late or not. And one that another task
+            // has taken over is made for nobody who waits.
+            if connection.is_ok() {
+                let _ = WAITED_MS.try_with(|waited| {
+                    waited.set(u64::try_from(waited_ms).unwrap_or(u64::MAX));
+                });
+            }
             connection
         })
     }
@@ -75,7 +78,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::{convert::Infallible, time::Duration};
+    use std::time::Duration;
 
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
@@ -85,23 +88,23 @@ mod tests {
 
     use super::*;
 
-    /// Connects in as many milliseconds as it is told.
+    /// Connects in as many milliseconds as it is told, or fails to.
     #[derive(Clone)]
     struct Slow;
 
-    impl Service<u64> for Slow {
+    impl Service<(u64, bool)> for Slow {
         type Response = ();
-        type Error = Infallible;
-        type Future = Pin<Box<dyn Future<Output = Result<(), Infallible>> + Send>>;
+        type Error = ();
+        type Future = Pin<Box<dyn Future<Output = Result<(), ()>> + Send>>;
 
-        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ()>> {
             Poll::Ready(Ok(()))
         }
 
-        fn call(&mut self, ms: u64) -> Self::Future {
+        fn call(&mut self, (ms, is_there): (u64, bool)) -> Self::Future {
             Box::pin(async move {
                 sleep(Duration::from_millis(ms)).await;
-                Ok(())
+                is_there.then_some(()).ok_or(())
             })
         }
     }
@@ -171,10 +174,11 @@ mod tests {
         assert_eq!(get().await.1, 0);
     }
 
-    async fn request(connect_ms: Option<u64>) -> u64 {
+    async fn request(connect: Option<(u64, bool)>) -> u64 {
         let request = async {
-            if let Some(ms) = connect_ms {
-                let Ok(()) = TimedConnects.layer(Slow).call(ms).await;
+            if let Some(target) = connect {
+                let connection = TimedConnects.layer(Slow).call(target).await;
+                assert_eq!(connection.is_ok(), target.1);
             }
             sleep(Duration::from_millis(40)).await;
         };
@@ -183,7 +187,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn each_request_knows_its_own_wait_for_a_connection_and_nothing_else() {
-        let waits = tokio::join!(request(Some(300)), request(None), request(Some(7)));
-        assert_eq!(waits, (300, 0, 7));
+        let (slow, fast) = (request(Some((300, true))), request(Some((7, true))));
+        let waits = tokio::join!(slow, request(None), fast, request(Some((300, false))));
+        assert_eq!(waits, (300, 0, 7, 0));
     }
 }

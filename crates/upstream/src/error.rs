@@ -84,7 +84,7 @@ pub enum UpstreamError {
         /// endpoint's category.
         groups: Vec<LimitGroup>,
     },
-    /// Another 4xx: the request is wrong, and would be wrong again.
+    /// Another 4xx, and no page for people: the request is wrong, and would be wrong again.
     #[error("{url} refuses the request ({status}): {message}")]
     BadRequest {
         /// Which URL.
@@ -94,7 +94,7 @@ pub enum UpstreamError {
         /// The upstream's words.
         message: String,
     },
-    /// 5xx, or a status that says the upstream gave up waiting.
+    /// 5xx, a status that says the upstream gave up waiting, or another 4xx with a page for people.
     #[error("{url} failed ({status}): {message}")]
     Server {
         /// Which URL.

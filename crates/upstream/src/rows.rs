@@ -55,8 +55,8 @@ impl Rows {
     /// # Errors
     /// [`UpstreamError::Cut`], [`UpstreamError::TimedOut`], [`UpstreamError::BodyTooLarge`] for the
     /// body; [`UpstreamError::Rows`] if it is not JSON with an array in its place,
-    /// [`UpstreamError::NotJson`] if it looks like HTML. Rows that came before the error may be lost with it. Do not ask again
-    /// after an error.
+    /// [`UpstreamError::NotJson`] if it looks like HTML. Rows that came before the error may be lost
+    /// with it. Do not ask again after an error.
     pub async fn next_chunk(&mut self) -> Result<Option<Vec<Box<RawValue>>>, UpstreamError> {
         let (mut chunk, mut bytes) = (Vec::new(), 0);
         loop {

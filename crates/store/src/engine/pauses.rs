@@ -29,6 +29,9 @@ pub fn pause_account(
 /// Pauses limits of an account with a reason, or resumes them: those of these groups, or all of
 /// them. Groups that have no limit there are passed over. Answers how many limits it changed.
 ///
+/// A limit that is paused already keeps its reason: refusals of requests that were under way together
+/// differ in their URLs, and the first has said what there is to say.
+///
 /// # Errors
 /// Only those of the tables.
 pub fn pause_limits(
@@ -41,7 +44,7 @@ pub fn pause_limits(
     let mut changed = 0;
     for (bucket, limit) in tables.limits_of(account)? {
         let is_meant = groups.is_none_or(|groups| groups.contains(&bucket.group));
-        if !is_meant || limit.paused.as_ref() == reason {
+        if !is_meant || limit.paused.is_some() == reason.is_some() {
             continue;
         }
         tables.put_limit(&bucket, &Limit { paused: reason.cloned(), ..limit })?;

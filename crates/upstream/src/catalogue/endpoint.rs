@@ -151,7 +151,8 @@ impl Endpoint {
         self.page_rows
     }
 
-    /// Whether a credential that may only read may ask it; `None` if that is not known.
+    /// Whether a credential that may only read may ask it; `None` if that is not known. For readers of
+    /// the catalogue and of what differs between two: no request is refused for it.
     #[must_use]
     pub fn readonly(&self) -> Option<bool> {
         self.readonly

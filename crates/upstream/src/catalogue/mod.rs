@@ -49,7 +49,7 @@ use crate::Hints;
 /// header = "Authorization"
 /// prefix = "Bearer "                      # optional, in front of the credential
 /// client_secret = { header = "X-Client-Secret", families = ["gold"] }   # optional: these need it
-/// read_only_bit = 30                      # optional: bit of its mask, from 1, that bars writing
+/// read_only_bit = 31                      # optional: bit of its mask, from 1, that bars writing
 ///
 /// [answers]
 /// remaining = "X-Ratelimit-Remaining"     # optional: whole requests that may go now
@@ -187,7 +187,8 @@ impl Catalogue {
         &self.credential
     }
 
-    /// Which bit of a credential's mask says that it may only read, counted from 1.
+    /// Which bit of a credential's mask says that it may only read, counted from 1. For readers of the
+    /// catalogue: nothing here decides by it.
     #[must_use]
     pub fn read_only_bit(&self) -> Option<u32> {
         self.read_only_bit

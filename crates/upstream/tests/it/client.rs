@@ -75,6 +75,27 @@ async fn each_status_ends_the_attempt_in_its_own_way() {
     }
 }
 
+/// A load balancer that knows no such path; a page that tells programs from people.
+#[tokio::test]
+async fn a_page_for_people_is_tried_again_whatever_its_status_unless_it_lets_nobody_in() {
+    let leave = async |status: &'static str| {
+        let server = Server::start(move |_, _| {
+            answer(status, &[("Content-Type", "text/html")], "<h1>Are you human?</h1>")
+        })
+        .await;
+        let (_, ctx) = Notebook::with_permits([0]);
+        leave_of(client(ClientConfig::default()).call(&ctx, &request(&server)).await)
+    };
+    for status in ["400 No", "404 Not Found", "408 Late", "498 Blocked", "503 Busy"] {
+        let Leave::Retry { error } = leave(status).await else { panic!("{status}") };
+        assert!(error.contains(&format!("failed ({}): ", &status[..3])), "{error}");
+        assert!(error.contains("Are you human?"), "{error}");
+    }
+    for status in ["401 Unauthorized", "402 Payment Required", "403 Forbidden"] {
+        assert!(matches!(leave(status).await, Leave::Pause { .. }), "{status}");
+    }
+}
+
 #[tokio::test]
 async fn a_credential_that_is_not_let_in_pauses_what_its_category_draws_on() {
     for (endpoint, groups) in

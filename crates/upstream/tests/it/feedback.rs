@@ -94,13 +94,32 @@ async fn a_429_without_a_wait_that_can_be_read_names_none() {
 }
 
 #[tokio::test]
-async fn any_answer_that_is_no_429_was_accepted_and_says_what_is_left() {
+async fn an_answer_that_passed_the_limiter_was_accepted_and_says_what_is_left() {
     for status in ["200 OK", "204 No Content", "302 Found", "400 No", "404 No", "500 Oops"] {
         let (reports, _) = reports("rows", status, &[("X-Left", "3")]).await;
         assert_eq!(reports, [accepted("rows", Some(3))], "{status}");
     }
-    let (reports, _) = reports("rows", "200 OK", &[("X-Left", "many")]).await;
-    assert_eq!(reports, [accepted("rows", None)]);
+    for status in ["200 OK", "302 Found", "404 No"] {
+        let (reports, _) = reports("rows", status, &[("X-Left", "many")]).await;
+        assert_eq!(reports, [accepted("rows", None)], "{status}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_gateway_says_in_the_upstreams_place_is_no_clean_answer() {
+    let page = ("Content-Type", "text/html; charset=utf-8");
+    for (status, headers) in [
+        ("500 Oops", vec![]),
+        ("503 Busy", vec![]),
+        ("503 Busy", vec![page]),
+        ("200 OK", vec![page]),
+        ("403 Forbidden", vec![page]),
+        ("404 Not Found", vec![page]),
+        ("498 Prove that you are human", vec![page]),
+    ] {
+        let (reports, _) = reports("rows", status, &headers).await;
+        assert_eq!(reports, [], "{status} {headers:?}");
+    }
 }
 
 #[tokio::test]
@@ -110,8 +129,8 @@ async fn a_dear_answer_is_charged_before_its_hint_is_taken() {
         assert_eq!(reports, [charged("dear", 9), accepted("dear", Some(3))], "{status}");
     }
     for status in ["200 OK", "500 Oops"] {
-        let (reports, _) = reports("dear", status, &[]).await;
-        assert_eq!(reports, [accepted("dear", None)], "{status}");
+        let (reports, _) = reports("dear", status, &[("X-Left", "3")]).await;
+        assert_eq!(reports, [accepted("dear", Some(3))], "{status}");
     }
 }
 
