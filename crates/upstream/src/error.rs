@@ -69,8 +69,8 @@ pub enum UpstreamError {
     },
     /// 401, 402 or 403: the credential is no good, is not paid for, or is good for something else.
     #[error(
-        "{url} does not let the credential in ({status}): {message}; {}, then `waitless account \
-         resume NAME`",
+        "{url} does not let the credential in ({status}): {message}; {}, then resume \
+         the account",
         remedy(*status)
     )]
     NotLetIn {

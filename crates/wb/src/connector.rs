@@ -63,15 +63,18 @@ impl Connector {
         ctx: &JobContext,
     ) -> Result<SellerToken, Leave> {
         let account = job.account();
-        let resume = format!("then `waitless account resume {account}`");
         let token = self.tokens.get(account).ok_or_else(|| Leave::Pause {
             // Of which family the token would be, and so which limits its category has, only it says.
             groups: job.record.needs.as_slice().iter().map(|need| need.group.clone()).collect(),
-            reason: format!("this worker has no token of seller {account}: give it one, {resume}"),
+            reason: format!(
+                "this worker has no token of seller {account}: give it one, then resume the account"
+            ),
         })?;
         let checked = token.check(ctx.now()).map_err(|error| Leave::Pause {
             groups: self.groups_with(job.args.dataset, token.family()),
-            reason: format!("seller {account}: {error}, give it to the worker, {resume}"),
+            reason: format!(
+                "seller {account}: {error}, give it to the worker, then resume the account"
+            ),
         });
         checked.map(|()| token)
     }

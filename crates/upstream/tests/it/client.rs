@@ -119,7 +119,7 @@ async fn a_credential_that_is_not_let_in_pauses_what_its_category_draws_on() {
             let code = &status[..3];
             let words = format!(
                 "/v1/{endpoint} does not let the credential in ({code}): token is withdrawn; \
-                 {remedy}, then `waitless account resume NAME`"
+                 {remedy}, then resume the account"
             );
             assert!(reason.ends_with(&words), "{reason}");
         }

@@ -156,7 +156,7 @@ async fn check_reasons(store: &MemoryStore) {
     for status in [401, 402, 403] {
         let words = format!("({status}): ");
         let is_told =
-            |reason: &&str| reason.contains(&words) && reason.contains("waitless account resume");
+            |reason: &&str| reason.contains(&words) && reason.contains("then resume the account");
         assert!(reasons.iter().any(is_told), "{reasons:?}");
     }
 }
