@@ -564,6 +564,12 @@ pub(crate) enum Catalogue {
         #[arg(long)]
         builtin: bool,
     },
+    /// Print a catalogue that is part of this program, to make another from
+    #[command(after_help = "Example: waitless catalogue show wildberries > limits.toml")]
+    Show {
+        /// Its upstream: `wildberries`, `amazon-sp-api` or `shopify`
+        upstream: String,
+    },
     /// What changed from one catalogue to another
     Diff {
         /// A catalogue file, or the name of an upstream for the one that is part of this program

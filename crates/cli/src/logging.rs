@@ -12,7 +12,7 @@ use crate::args::{Color, Global};
 /// Logs go to standard error, so that standard output holds data only.
 pub(crate) fn init(global: &Global) {
     let filter = EnvFilter::try_new(&global.log).unwrap_or_else(|error| {
-        eprintln!("warning: --log `{}` is not a log filter ({error}); using `warn`", global.log);
+        say!("warning: --log `{}` is not a log filter ({error}); using `warn`", global.log);
         EnvFilter::new("warn")
     });
     tracing_subscriber::fmt()

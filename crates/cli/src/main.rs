@@ -3,6 +3,9 @@
 //! Data goes to standard output, everything else to standard error; how it ended is in the exit
 //! code ([`exit::Exit`]).
 
+#[macro_use]
+mod say;
+
 mod args;
 mod commands;
 mod digitize;
@@ -28,7 +31,7 @@ fn main() -> ExitCode {
     match commands::run(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            say!("error: {error:#}");
             Exit::of(&error).into()
         }
     }

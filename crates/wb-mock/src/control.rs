@@ -84,8 +84,14 @@ async fn token(
     Query(query): Query<TokenQuery>,
 ) -> Response {
     let Some(seller) = upstream.sellers.get(index) else { return no_such_seller(index) };
+    // From now, which is what whoever asks means, and not from the start of the mock.
+    let asked_at = TimeDelta::microseconds(upstream.clock.elapsed_us().cast_signed());
+    let from_now = query.expires_in_s.map_or(TimeDelta::zero(), |_| asked_at);
     match TokenOptions::try_from(query) {
-        Ok(options) => upstream.token(seller, &options).into_response(),
+        Ok(options) => {
+            let options = TokenOptions { expires_in: options.expires_in + from_now, ..options };
+            upstream.token(seller, &options).into_response()
+        }
         Err(problem) => (StatusCode::BAD_REQUEST, problem).into_response(),
     }
 }

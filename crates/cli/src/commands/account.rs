@@ -43,7 +43,7 @@ async fn pause(store: &str, account: &str, reason: String) -> Result<()> {
     let (store, account) = entered(store, account).await?;
     let text = format!("{} is paused: {}", printable(&account.name), printable(&reason));
     store.pause_account(account.id, Some(reason), Clock::system().now()).await?;
-    eprintln!("{text}");
+    say!("{text}");
     Ok(())
 }
 
@@ -58,12 +58,12 @@ async fn resume(store: &str, account: &str) -> Result<()> {
     }
     pauses.extend(enter::resume_limits(&store, &account.id, now).await?);
     if pauses.is_empty() {
-        eprintln!("{name} was not paused");
+        say!("{name} was not paused");
     } else {
-        eprintln!("{name} goes on; what was paused:");
+        say!("{name} goes on; what was paused:");
     }
     for pause in pauses {
-        eprintln!("  {pause}");
+        say!("  {pause}");
     }
     Ok(())
 }

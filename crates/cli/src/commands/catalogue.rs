@@ -10,6 +10,7 @@ use crate::{
     args::{self, Global},
     exit::{Exit, Failure},
     format::printable,
+    output,
 };
 
 mod check;
@@ -30,6 +31,12 @@ pub(crate) fn run(global: &Global, command: &args::Catalogue) -> Result<Exit> {
         args::Catalogue::Check { file: None, .. } => {
             check::check(global, &BUILT_IN.map(|file| (file.file, file.text)))
         }
+        args::Catalogue::Show { upstream } => {
+            let file = BUILT_IN.iter().find(|file| file.upstream == upstream);
+            let file = file.ok_or_else(|| unknown(upstream, ""))?;
+            output::print(file.text.trim_end())?;
+            Ok(Exit::Ok)
+        }
         args::Catalogue::Diff { old, new } => {
             diff::diff(global, &open(old)?, &open(new)?)?;
             Ok(Exit::Ok)
@@ -45,12 +52,15 @@ pub(crate) fn open(name: &str) -> Result<Catalogue> {
     // Names have no such ending: whoever writes one means a file.
     let path = Path::new(name);
     if path.extension().is_none() && !path.exists() {
-        let known = BUILT_IN.map(|file| file.upstream).join(", ");
-        let shown = printable(name);
-        let problem = format!("there is no upstream `{shown}`; there are {known}, or name a file");
-        return Err(Failure::new(Exit::NotFound, problem));
+        return Err(unknown(name, ", or name a file"));
     }
     Ok(Catalogue::parse(name, &read(path)?)?)
+}
+
+fn unknown(name: &str, or: &str) -> anyhow::Error {
+    let known = BUILT_IN.map(|file| file.upstream).join(", ");
+    let name = printable(name);
+    Failure::new(Exit::NotFound, format!("there is no upstream `{name}`; there are {known}{or}"))
 }
 
 /// Where the limits of Wildberries are read, again and again if need be.
@@ -70,8 +80,11 @@ impl Source {
         let catalogue = match &self.file {
             None => waitless_wb::catalogue(),
             Some(file) => {
-                let catalogue = Catalogue::parse(&file.display().to_string(), &read(file)?)
-                    .map_err(|error| Failure::new(Exit::Usage, error))?;
+                let name = file.display().to_string();
+                let catalogue = Catalogue::parse(&name, &read(file)?).map_err(|error| {
+                    let all = format!("`waitless catalogue check {name}` finds all there is");
+                    Failure::new(Exit::Usage, format!("{error}; {all}"))
+                })?;
                 let (upstream, ours) = (catalogue.upstream(), waitless_wb::CATALOGUE_FILE.upstream);
                 if upstream != ours {
                     let shown = printable(upstream);

@@ -44,7 +44,10 @@ struct Summary {
     rows_landed: u64,
     rows_missing: u64,
     rows_duplicated: u64,
+    /// Of the strict limits, which there should be none of.
     upstream_429: u64,
+    /// Of faults that were asked for.
+    scripted_429: u64,
     /// Requests on which a fault was played.
     faults: u64,
     makespan_seconds: f64,
@@ -77,14 +80,14 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
     store.start_worker(WorkerConfig::default().name, clock.now()).await?;
     let spread_ms = args.jitter_ms.end() - args.jitter_ms.start();
     if u64::from(args.margin_ms) < spread_ms {
-        eprintln!(
+        say!(
             "note: requests arrive up to {spread_ms} ms closer together than they were granted, and \
              the margin is {} ms: expect 429s",
             args.margin_ms
         );
     }
     if args.token_type == TokenType::Base && args.speed < SPEED_MAX {
-        eprintln!("note: base tokens have limits of hours: --speed {SPEED_MAX} makes them seconds");
+        say!("note: base tokens have limits of hours: --speed {SPEED_MAX} makes them seconds");
     }
     let sink = open::sink(args.sink.as_deref().unwrap_or("sqlite::memory:")).await?;
     let mock = mock::start(MockConfig {
@@ -105,7 +108,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
     })
     .await?;
     let catalogue = Arc::new(waitless_wb::catalogue().scaled(args.speed, args.margin_ms)?);
-    eprintln!(
+    say!(
         "waitless {}  store={}  slots={}  upstream=built-in strict marketplace at {} ({} sellers, \
          {} x real time)",
         env!("CARGO_PKG_VERSION"),
@@ -118,7 +121,7 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
 
     let sellers = Sellers::enter(&*store, &mock, &catalogue, (family, &wanted), &clock).await?;
     let client = Client::new(catalogue, ClientConfig::default())?;
-    let connector = Connector::new(client, sellers.tokens, Arc::clone(&sink))
+    let connector = Connector::new(client.clone(), sellers.tokens, Arc::clone(&sink))
         .base_url(mock.base_url().parse::<BaseUrl>()?);
     let started_at = clock.now();
     let digitization = Digitization {
@@ -131,7 +134,8 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
         slots_per_account_max: args.slots,
         gives_up: false,
     };
-    let driven = digitization.drive(global, || mock.summary().rejected_429).await?;
+    let refused = || client.refused();
+    let driven = digitization.drive(global, refused).await?;
     if let Some(exit) = driven.interrupted {
         return Ok(exit);
     }
@@ -152,7 +156,10 @@ pub(crate) async fn run(global: &Global, args: &Demo) -> Result<Exit> {
     output::one(global.output(), &summary, "demo", text)?;
     mock.stop().await;
     if let Some(reason) = driven.paused.first() {
-        return Err(Failure::new(Exit::Failed, format!("what is left is paused: {reason}")));
+        let open = driven.jobs.iter().filter(|job| !job.state.is_final()).count() as u64;
+        let open = count(open, "dataset");
+        let text = format!("{open} left, which nobody can mend in a demo: {}", printable(reason));
+        return Err(Failure::new(Exit::Failed, text));
     }
     if landing.is_whole() {
         return Ok(Exit::Ok);
@@ -210,7 +217,7 @@ impl Sellers {
             notices = plan.notices;
         }
         for notice in notices {
-            eprintln!("note: {notice}");
+            say!("note: {notice}");
         }
         let enqueued = store.enqueue(jobs, now).await?;
         sellers.jobs = enqueued.into_iter().map(|job| job.id).collect();
@@ -241,7 +248,8 @@ async fn compare(sink: &dyn Sink, mock: &Mock, datasets: &[Dataset]) -> Result<L
             let expected = expected.map(|row| (row.key, row.version));
             let found = verify::compare(sink, &seller.sid, dataset.as_str(), expected).await?;
             if !found.is_whole() {
-                tracing::error!(seller = %seller.name, %dataset, ?found, "the rows differ");
+                let Landing { missing, duplicated, .. } = found;
+                tracing::warn!(seller = %seller.name, %dataset, missing, duplicated, "rows differ");
             }
             landing += found;
         }
@@ -274,6 +282,7 @@ fn summary(sellers: u32, driven: &Driven, landing: Landing, times: Times, mock: 
         rows_missing: landing.missing,
         rows_duplicated: landing.duplicated,
         upstream_429: counted.rejected_429,
+        scripted_429: counted.scripted_429,
         faults: counted.faults,
         makespan_seconds: seconds(makespan_ms),
         bound_seconds: seconds(bound_ms),
@@ -297,7 +306,7 @@ fn text(summary: &Summary) -> String {
         "\n{skipped}{verdict}: {landed} of {expected} rows landed, {missing} missing, {duplicated} twice or unknown\n\
          {sellers}, {datasets}, {requests} in {makespan} ({ratio:.3} x the \
          {bound} that the limits allow)\n\
-         {faults}429s from the marketplace: {refused}\n\
+         {faults}429s from the marketplace: {refused}{scripted}\n\
          slot seconds spent waiting: {waiting:.1}\n\
          wake-ups a request: {wakeups:.2}\n\
          dead jobs: {dead}\n{dead_letters}",
@@ -314,6 +323,10 @@ fn text(summary: &Summary) -> String {
         ratio = summary.makespan_over_bound,
         bound = span(millis(summary.bound_seconds)),
         refused = summary.upstream_429,
+        scripted = match summary.scripted_429 {
+            0 => String::new(),
+            scripted => format!(", and {} played on purpose", thousands(scripted)),
+        },
         waiting = summary.slot_wait_seconds,
         wakeups = summary.wakeups_per_request,
         dead = summary.jobs_dead,

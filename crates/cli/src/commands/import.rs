@@ -71,7 +71,7 @@ pub(crate) async fn run(global: &Global, args: &Import) -> Result<Exit> {
     enter::enter(&*store, &catalogue, &token, &args.account, &wanted, now).await?;
     // The token was given anew: whatever was amiss with the last one may be mended.
     for pause in enter::resume_limits(&*store, &account, now).await? {
-        eprintln!("note: goes on again: {pause}");
+        say!("note: goes on again: {pause}");
     }
     let beginning = plan::Beginning { token: &token, catalogue: &catalogue, now };
     let plan = plan::make(&*store, &*sink, args, &beginning, &wanted).await?;

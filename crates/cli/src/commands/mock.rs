@@ -58,7 +58,7 @@ pub(crate) async fn run(global: &Global, args: &Args) -> Result<Exit> {
     let exit = signals.next().await;
     let Summary { requests, accepted, rejected_429, .. } = mock.stop().await;
     let requests = count(requests, "request");
-    eprintln!("answered {requests}, {accepted} with rows, {rejected_429} with 429");
+    say!("answered {requests}, {accepted} with rows, {rejected_429} with 429");
     Ok(exit)
 }
 

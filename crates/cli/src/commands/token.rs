@@ -30,7 +30,7 @@ pub(crate) fn read(from: &TokenArg, now: UnixMillis) -> Result<SellerToken> {
         let secret = Secret::new(variable(name, "client secret")?.trim());
         token = token.with_client_secret(secret);
         if token.kind() != TokenKind::Base {
-            eprintln!(
+            say!(
                 "note: the client secret is not used: it goes with base tokens, this one is {}",
                 token.family()
             );
@@ -38,7 +38,7 @@ pub(crate) fn read(from: &TokenArg, now: UnixMillis) -> Result<SellerToken> {
     }
     let days_left_ms = token.expires_at().since(now);
     if days_left_ms < TOKEN_WARN_MS {
-        eprintln!("warning: this token expires in {}: make a new one soon", span(days_left_ms));
+        say!("warning: this token expires in {}: make a new one soon", span(days_left_ms));
     }
     Ok(token)
 }

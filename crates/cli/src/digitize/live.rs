@@ -37,7 +37,7 @@ impl Live {
                 let is_due = last.as_ref().is_none_or(|(at, _)| now - *at >= PLAIN_EVERY);
                 let is_news = last.as_ref().is_none_or(|(_, shown)| *shown != line);
                 if is_news && (is_due || frame.is_finished()) {
-                    eprintln!("{line}");
+                    say!("{line}");
                     *last = Some((now, line));
                 }
             }
@@ -62,7 +62,7 @@ impl Live {
     /// Says something beside the picture.
     pub(crate) fn note(&self, text: &str) {
         match self {
-            Self::Plain { .. } => eprintln!("{text}"),
+            Self::Plain { .. } => say!("{text}"),
             Self::Terminal { all, .. } => {
                 // A line that cannot be drawn is not worth ending for.
                 let _ = all.println(text);

@@ -14,6 +14,19 @@ fn a_catalogue_and_itself_have_no_difference() {
 }
 
 #[test]
+fn a_catalogue_that_is_printed_is_the_one_that_is_part_of_the_program() {
+    let files = Files::new();
+    let copy = files.write("copy.toml", &[]);
+    for upstream in ["wildberries", "amazon-sp-api", "shopify"] {
+        let shown = waitless(&["catalogue", "show", upstream]);
+        std::fs::write(&copy, shown.text()).expect("the file is written");
+        let said = waitless(&["catalogue", "diff", upstream, &copy]);
+        assert_eq!(said.text(), "no difference\n");
+    }
+    assert_eq!(waitless(&["catalogue", "show", "ebay"]).code, 3);
+}
+
+#[test]
 fn a_newer_file_is_told_by_what_it_adds_takes_and_changes() {
     let files = Files::new();
     let old = files.write("old.toml", &[]);

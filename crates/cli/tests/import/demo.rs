@@ -1,4 +1,4 @@
-use crate::support::{json, run, stderr, waitless};
+use crate::support::{json, run, start, stderr, waitless};
 
 #[test]
 fn a_demo_lands_every_row_once_without_a_429_and_without_a_slot_that_waits() {
@@ -68,4 +68,15 @@ fn a_kind_of_tokens_that_there_is_not_is_refused_with_those_there_are() {
         "{}",
         stderr(&output)
     );
+}
+
+#[test]
+fn a_demo_whose_standard_error_nobody_reads_goes_on_to_its_end() {
+    let mut command = waitless();
+    command.args(["demo", "--sellers", "1", "--speed", "3600", "-o", "json"]);
+    let mut demo = start(command);
+    drop(demo.stderr.take());
+    let output = demo.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(json(&output)["rows_missing"], 0);
 }

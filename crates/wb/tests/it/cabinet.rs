@@ -116,8 +116,8 @@ async fn a_base_token_with_its_clients_secret_brings_everything() {
 async fn tasks_that_come_to_nothing_cost_requests_and_no_rows() {
     let tasks = [Dataset::Remains, Dataset::Acceptance, Dataset::FunnelCsv];
     for fate in ["expired", "purged", "canceled", "unknown"] {
-        // A task takes three to five requests, so that another step of one is met each time.
-        let script = format!("[[faults]]\nplay = {{ task = \"{fate}\" }}\nevery = 5\n");
+        // Enough of them to meet a step of a task, and too few to lose five tasks in a row.
+        let script = format!("[[faults]]\nplay = {{ task = \"{fate}\" }}\nrequests = [2, 7]\n");
         let faults = Faults::read(&script).expect("a script");
         let cabinet = CabinetSizes { products: 20..=20, ..CabinetSizes::default() };
         let config = MockConfig { cabinet, faults, ..sized(50, 40, 3_600) };

@@ -28,11 +28,11 @@ pub(super) async fn add(
     check_family(&store, &token).await?;
     let plan = waitless_wb::plan(&token, &catalogue, &Dataset::ALL, None, now)?;
     for notice in &plan.notices {
-        eprintln!("note: {notice}");
+        say!("note: {notice}");
     }
     enter::enter(&store, &catalogue, &token, name, &plan.datasets, now).await?;
     for pause in enter::resume_limits(&store, token.account(), now).await? {
-        eprintln!("note: goes on again with the new token: {pause}");
+        say!("note: goes on again with the new token: {pause}");
     }
     show::show(global, &store, token.account()).await
 }

@@ -53,7 +53,7 @@ pub(crate) async fn check_name(store: &dyn Store, name: &str, account: &AccountI
             return Err(Failure::new(Exit::Conflict, text));
         }
         if known.id == *account && *known.name != *name {
-            eprintln!("note: this account was called {} here and is called {name} now", known.name);
+            say!("note: this account was called {} here and is called {name} now", known.name);
         }
     }
     Ok(())

@@ -45,8 +45,8 @@ pub(super) fn check(global: &Global, files: &[(&str, &str)]) -> Result<Exit> {
     }
     match problems.len() {
         0 => return Ok(Exit::Ok),
-        1 => eprintln!("error: 1 problem"),
-        many => eprintln!("error: {many} problems"),
+        1 => say!("error: 1 problem"),
+        many => say!("error: {many} problems"),
     }
     Ok(Exit::Failed)
 }

@@ -52,7 +52,7 @@ pub(crate) fn reachable(
         return Err(Failure::new(Exit::Auth, reasons.join("\n")));
     }
     for notice in &notices {
-        eprintln!("note: {notice}");
+        say!("note: {notice}");
     }
     Ok((plan.datasets, notices))
 }
@@ -73,7 +73,7 @@ pub(crate) async fn make(
         datasets.iter().filter_map(|dataset| newest(*dataset)).find(|job| is_open(job));
     let run = match unfinished.and_then(|job| job.run) {
         Some(run) => {
-            eprintln!("goes on with run {run}, which is not finished");
+            say!("goes on with run {run}, which is not finished");
             run
         }
         None => {
@@ -133,13 +133,11 @@ async fn go_on(
         return Err(Failure::new(Exit::Conflict, text));
     }
     if args.since.is_some() {
-        eprintln!(
-            "note: {dataset} is under way already, and goes on with the --since it began with"
-        );
+        say!("note: {dataset} is under way already, and goes on with the --since it began with");
     }
     if job.state.is_final() && store.requeue(job.id, now).await? {
         let error = job.error.as_deref().unwrap_or("it was given up");
-        eprintln!("{dataset}: tries again what ended with: {error}");
+        say!("{dataset}: tries again what ended with: {error}");
     }
     Ok(())
 }
@@ -156,7 +154,7 @@ async fn begin(
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     for notice in &plan.notices {
         if matches!(notice, Notice::Shortened { .. }) {
-            eprintln!("note: {notice}");
+            say!("note: {notice}");
         }
     }
     let jobs = plan.jobs.into_iter().map(|job| job.run(run)).collect();
@@ -167,9 +165,7 @@ async fn begin(
 /// again.
 fn after(last: &JobRecord, dataset: Dataset, now: UnixMillis) -> Option<NaiveDate> {
     let day = dataset.next_day(last.checkpoint.as_deref()?)?.max(dataset.deepest_day(now));
-    eprintln!(
-        "{dataset}: goes on from {day}, where the last import ended; --since fetches more again"
-    );
+    say!("{dataset}: goes on from {day}, where the last import ended; --since fetches more again");
     Some(day)
 }
 

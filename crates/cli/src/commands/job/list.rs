@@ -48,7 +48,7 @@ pub(super) async fn list(global: &Global, store: &SqliteStore, wanted: Wanted) -
     JobView::tell_apart(&mut views, store.runs().await?.into_iter().map(|run| run.id));
     output::list(global.output(), &views)?;
     if let Some(last) = jobs.last().filter(|_| more) {
-        eprintln!("there are more: --after {} lists them", last.id);
+        say!("there are more: --after {} lists them", last.id);
     }
     Ok(())
 }

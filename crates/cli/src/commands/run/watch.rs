@@ -122,8 +122,8 @@ impl Progress {
     /// Says something beside it.
     fn say(&self, text: &str) {
         match self {
-            Self::Live(live) => live.all.suspend(|| eprintln!("{text}")),
-            Self::Lines { .. } => eprintln!("{text}"),
+            Self::Live(live) => live.all.suspend(|| say!("{text}")),
+            Self::Lines { .. } => say!("{text}"),
         }
     }
 
