@@ -141,7 +141,7 @@ async fn a_demo_refuses_a_store_with_unfinished_work() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dataset_that_was_given_up_begins_anew_where_since_says() {
-    let shop = Shop::with_pages(4).await;
+    let shop = Shop::with_pages(30).await;
     begin(&shop).await;
     give_up(&shop).await;
     let mut import = shop.import();
