@@ -1,6 +1,8 @@
 //! Every dataset from the strict stand-in: what has landed is what it holds, and no request was one
 //! too many.
 
+use std::collections::BTreeSet;
+
 use waitless_job::JobState;
 use waitless_upstream::Secret;
 use waitless_wb::{Dataset, SellerToken};
@@ -110,6 +112,21 @@ async fn a_base_token_with_its_clients_secret_brings_everything() {
     let ended = Fleet::with(config, &Dataset::ALL, with_secret).await.run().await;
     assert_eq!(ended.jobs.len(), Dataset::ALL.len());
     check(&ended, &Dataset::ALL).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ids_that_two_sellers_share_land_for_each_of_them() {
+    let datasets = [Dataset::Cards, Dataset::Campaigns];
+    let cabinet = CabinetSizes { products: 30..=30, ..CabinetSizes::default() };
+    let config = MockConfig { sellers: 2, cabinet, ..sized(50, 40, 3_600) };
+    let ended = Fleet::start(config, &datasets).await.run().await;
+    check(&ended, &datasets).await;
+    for dataset in datasets {
+        ended.check_rows(1, served(dataset)).await;
+        let keys = |seller| ended.mock.expected(seller, served(dataset)).map(|row| row.key);
+        let first: BTreeSet<String> = keys(0).collect();
+        assert!(keys(1).any(|key| first.contains(&key)), "{dataset}: nothing is shared");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
