@@ -18,6 +18,9 @@ const KEY: Key = Key::of(&[part("id")]);
 /// The largest number of feedbacks that the upstream skips.
 const SKIP_MAX: u64 = 199_990;
 
+/// How far the upstream's clock may be ahead of ours: a day, in seconds. A moment beyond is no way on.
+const AHEAD_S: i64 = 86_400;
+
 /// How far the two passes have come.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cursor {
@@ -39,10 +42,27 @@ pub(crate) struct Cursor {
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     print: Print,
-    /// When the first and the last feedback that say so were written, in seconds since the Unix
+    /// When the first and the last two feedbacks that say so were written, in seconds since the Unix
     /// epoch.
     first: Option<i64>,
+    before_last: Option<i64>,
     last: Option<i64>,
+}
+
+impl Seen {
+    fn note(&mut self, written: i64) {
+        self.first = self.first.or(Some(written));
+        self.before_last = self.last.replace(written).or(self.before_last);
+    }
+
+    /// From when on the next page is asked for, if the page says it. They come in the order of time,
+    /// so the earlier of the last two is a feedback further back at most; and a last one whose moment
+    /// is wrong would leave out all between.
+    fn way_on(&self, now: UnixMillis) -> Option<i64> {
+        let last = self.last?;
+        let last = self.before_last.map_or(last, |before| before.min(last));
+        Some(last).filter(|last| *last <= now.0 / 1_000 + AHEAD_S)
+    }
 }
 
 #[derive(Debug)]
@@ -77,16 +97,16 @@ impl Source for Feedbacks {
         let read = Fields::of(row).and_then(|fields| {
             let written = fields.text("createdDate").ok();
             let written = written.and_then(|text| text.parse::<DateTime<Utc>>().ok());
-            let written = written.map(|at| at.timestamp());
-            seen.first = seen.first.or(written);
-            seen.last = written.or(seen.last);
+            if let Some(at) = written {
+                seen.note(at.timestamp());
+            }
             KEY.read(&fields).map(Keyed::plain)
         });
         seen.print.note_row(row, &read);
         vec![read]
     }
 
-    fn next(&self, cursor: &Cursor, page: &Page<Seen>, _now: UnixMillis) -> Next<Cursor> {
+    fn next(&self, cursor: &Cursor, page: &Page<Seen>, now: UnixMillis) -> Next<Cursor> {
         if page.rows < self.take {
             return match cursor.answered {
                 false => Next::Ask(Cursor { answered: true, ..Cursor::default() }),
@@ -95,7 +115,7 @@ impl Source for Feedbacks {
         }
         // The second before is asked for again: the page may have ended in the middle of one, and
         // whether the upstream means from that second on, or behind it, is not said.
-        let from = page.seen.last.map_or(0, |last| last - 1);
+        let from = page.seen.way_on(now).map_or(0, |last| last - 1);
         let Some(circle) = cursor.circle.with(page.seen.print.value()) else {
             return Next::stuck(sameness::reason(cursor.skip));
         };
@@ -162,8 +182,8 @@ mod tests {
         assert_eq!(played.query("isAnswered"), ["false", "false", "true", "true", "true"]);
         assert_eq!(played.query("skip"), ["0"; 5]);
         let second = |text: &str| text.parse::<DateTime<Utc>>().unwrap().timestamp().to_string();
-        // Each page begins a second before the last feedback of the one before, so with that one.
-        let [ninth, eighteenth] = ["2026-09-30T00:08:59Z", "2026-09-30T00:17:59Z"].map(second);
+        // Each page begins a second before the last but one feedback of the page before.
+        let [ninth, eighteenth] = ["2026-09-30T00:07:59Z", "2026-09-30T00:15:59Z"].map(second);
         assert_eq!(played.query("dateFrom"), ["", &ninth, "", &ninth, &eighteenth]);
         assert_eq!(played.query("order"), ["dateAsc"; 5]);
         assert_eq!((played.rows.len(), played.ended), (35, Ended::Complete));
